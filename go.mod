@@ -1,0 +1,3 @@
+module hardshell
+
+go 1.26.8

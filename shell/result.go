@@ -1,0 +1,72 @@
+package shell
+
+import (
+	"encoding/json"
+	"time"
+
+	"hardshell/sandbox"
+)
+
+// Result is the outcome of one foreground run. Every outcome is a field of its
+// own.
+type Result struct {
+	// ExitCode is nil when the command died from a signal.
+	ExitCode *int
+	// Signal is the name of the signal that ended it, "SIGKILL" for instance,
+	// or "" when it exited.
+	Signal string
+	// TimedOut is true when the timeout was the first cause to cut the command
+	// short, Aborted when the caller's context was.
+	TimedOut bool
+	Aborted  bool
+	// Timeout is the effective one; NoTimeout when there was none.
+	Timeout time.Duration
+	// Duration is the time from the spawn to the command's end.
+	Duration time.Duration
+	Stdout   CollectedOutput
+	Stderr   CollectedOutput
+	// Survivors lists processes of a terminated tree that could not be proven
+	// dead, nil when there are none.
+	Survivors []int
+	// Sandbox is nil when no sandboxing executor handled the command.
+	Sandbox *sandbox.Info
+}
+
+// resultJSON is the wire form of a Result: docs, "JSON of a foreground run".
+type resultJSON struct {
+	Kind       string          `json:"kind"`
+	ExitCode   *int            `json:"exitCode"`
+	Signal     *string         `json:"signal"`
+	TimedOut   bool            `json:"timedOut"`
+	Aborted    bool            `json:"aborted"`
+	TimeoutMs  *float64        `json:"timeoutMs"`
+	DurationMs int64           `json:"durationMs"`
+	Stdout     CollectedOutput `json:"stdout"`
+	Stderr     CollectedOutput `json:"stderr"`
+	Survivors  []int           `json:"survivors,omitempty"`
+	Sandbox    *sandbox.Info   `json:"sandbox,omitempty"`
+}
+
+// MarshalJSON gives the wire form, kind "foreground". TimeoutMs is null when
+// there was no timeout.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	wire := resultJSON{
+		Kind: "foreground", ExitCode: r.ExitCode,
+		TimedOut: r.TimedOut, Aborted: r.Aborted,
+		DurationMs: r.Duration.Milliseconds(),
+		Stdout:     r.Stdout, Stderr: r.Stderr,
+		Survivors: r.Survivors, Sandbox: r.Sandbox,
+	}
+	if r.Signal != "" {
+		wire.Signal = &r.Signal
+	}
+	if r.Timeout != NoTimeout {
+		ms := Milliseconds(r.Timeout)
+		wire.TimeoutMs = &ms
+	}
+	return json.Marshal(wire)
+}
+
+// Milliseconds is d in milliseconds, fractions included: the unit of every
+// interface.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
