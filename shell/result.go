@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"hardshell/internal/signame"
 	"hardshell/sandbox"
 )
 
@@ -30,6 +31,15 @@ type Result struct {
 	Survivors []int
 	// Sandbox is nil when no sandboxing executor handled the command.
 	Sandbox *sandbox.Info
+}
+
+// Status is the exit status that a shell would report: the command's own, or 128
+// and the number of the signal that ended it.
+func (r *Result) Status() int {
+	if r.ExitCode != nil {
+		return *r.ExitCode
+	}
+	return 128 + signame.Number(r.Signal)
 }
 
 // resultJSON is the wire form of a Result: docs, "JSON of a foreground run".

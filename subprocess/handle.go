@@ -90,6 +90,9 @@ type Reader interface {
 	ReadFrom(offset int64) Chunk
 	// Collected summarises the stream so far.
 	Collected() CollectedOutput
+	// SpillPath is the file that holds the complete stream so far, "" while
+	// there is none.
+	SpillPath() string
 }
 
 // Chunk is what one ReadFrom saw.

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"hardshell/tool"
+)
+
+func (a *app) callCommand() *cobra.Command {
+	var workspace string
+	cmd := &cobra.Command{
+		Use:   "call TOOL [JSON]",
+		Short: "Call a tool as a model would",
+		Long: `Call a tool exactly as a model would, through the whole pipeline, and print the
+text that the model would see. Without JSON, or with "-", the arguments are read
+from standard input.
+
+The exit status is 0, 1 when the result is an error, and 2 for bad usage.`,
+		Example: `  hardshell call bash '{"command":"date","description":"Tell the time"}'
+  hardshell call bash --json - < arguments.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("call needs a tool and its arguments: hardshell call TOOL [JSON]")
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completeTools,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			arguments, err := a.arguments(args[1:])
+			if err != nil {
+				return err
+			}
+			return a.call(cmd.Context(), workspace, args[0], arguments)
+		},
+	}
+	cmd.Flags().StringVar(&workspace, "workspace", "", "directory that the session works in (default: the current one)")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// maxArguments bounds what is read as the arguments of one call.
+const maxArguments = 64 << 20
+
+// arguments reads the JSON of a call.
+func (a *app) arguments(args []string) (json.RawMessage, error) {
+	if len(args) == 1 && args[0] != "-" {
+		return json.RawMessage(args[0]), nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.streams.In, maxArguments+1))
+	if err != nil {
+		return nil, usagef("the arguments cannot be read from standard input: %w", err)
+	}
+	if len(data) > maxArguments {
+		return nil, usagef("the arguments are longer than %d bytes", maxArguments)
+	}
+	return data, nil
+}
+
+func (a *app) call(ctx context.Context, workspace, name string, arguments json.RawMessage) error {
+	signals := watchSignals(ctx)
+	defer signals.stop()
+	h, err := a.open(signals.ctx, workspace)
+	if err != nil {
+		return err
+	}
+	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
+	defer stopKill()
+	result := h.Call(signals.ctx, name, arguments)
+	if err := h.Close(signals.again); err != nil {
+		fmt.Fprintln(a.streams.Err, "hardshell:", err)
+	}
+	if a.json {
+		err = a.printJSON(result)
+	} else {
+		err = a.printContent(result)
+	}
+	switch {
+	case err != nil:
+		return err
+	case signals.ctx.Err() != nil:
+		return exitStatus(signals.interruption())
+	case result.IsError:
+		return exitStatus(exitError)
+	default:
+		return nil
+	}
+}
+
+// printContent prints the text that a model would see, and nothing else.
+func (a *app) printContent(result tool.Result) error {
+	for _, block := range result.Content {
+		if _, err := io.WriteString(a.streams.Out, block.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

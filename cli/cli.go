@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"hardshell"
+	"hardshell/internal/fault"
+)
+
+// Exit statuses that are not a command's own.
+const (
+	exitError     = 1   // the result of a tool call is an error
+	exitUsage     = 2   // bad flags or arguments
+	exitTimedOut  = 124 // the command's timeout passed
+	exitFailed    = 125 // the command could not be run
+	exitInterrupt = 130 // Ctrl-C
+)
+
+// Streams are the standard streams of one invocation.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+}
+
+// Main runs one invocation and returns its exit status. Args exclude the
+// program's name.
+func Main(ctx context.Context, args []string, streams Streams) int {
+	app := &app{streams: streams}
+	root := app.root()
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	default:
+		return app.fail(err)
+	}
+}
+
+// app is one invocation: its streams and the flags that every command has.
+type app struct {
+	streams  Streams
+	home     string
+	session  string
+	logLevel string
+	json     bool // the command prints one JSON document
+}
+
+// exitStatus ends an invocation that has already said what there is to say.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// usageError is a mistake in the flags or arguments.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return usageError{fault.New(fault.InvalidArgument, format, args...)}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hardshell",
+		Short: "The shell that an AI agent can be given",
+		Long: `hardshell runs an agent's commands bounded, cancellable and observable, and
+says exactly what happened.`,
+		Example: `  hardshell run 'echo hello; exit 3'
+  hardshell run --timeout 30s --json -- make -j2 test
+  hardshell call bash '{"command":"ls","description":"List the files"}'`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.home, "home", "", "directory of all state (default $DSH_HOME, else ~/.hardshell)")
+	flags.StringVar(&a.session, "session", "", "session that commands belong to (default: a throw-away one)")
+	flags.StringVar(&a.logLevel, "log-level", "warn", "what is told on standard error: debug, info, warn or error")
+	complete(root, "log-level", "debug", "info", "warn", "error")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
+	})
+	root.AddCommand(a.runCommand(), a.callCommand(), a.toolsCommand(), a.composeCommand(),
+		a.benchCommand(), a.versionCommand(), a.completionCommand())
+	root.CompletionOptions.DisableDefaultCmd = true
+	return root
+}
+
+// open opens the library for this invocation.
+func (a *app) open(ctx context.Context, workspace string) (*hardshell.Harness, error) {
+	log, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	h, err := hardshell.Open(ctx, hardshell.Options{
+		Home: a.home, Session: a.session, Workspace: workspace, Log: log,
+	})
+	if fault.CodeOf(err) == fault.InvalidArgument {
+		return nil, usageError{err}
+	}
+	return h, err
+}
+
+func (a *app) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return nil, usagef("--log-level %q is none of debug, info, warn, error", a.logLevel)
+	}
+	return slog.New(slog.NewTextHandler(a.streams.Err, &slog.HandlerOptions{Level: level})), nil
+}
+
+// fail reports an error and returns the exit status that goes with it.
+func (a *app) fail(err error) int {
+	status := exitFailed
+	var usage usageError
+	if errors.As(err, &usage) || fault.CodeOf(err) == "" {
+		status = exitUsage // cobra's own errors carry no code
+	}
+	if a.json {
+		code := fault.CodeOf(err)
+		if code == "" {
+			code = fault.InvalidArgument
+		}
+		a.printJSON(errorDocument{errorBody{Code: code, Message: err.Error()}})
+		return status
+	}
+	fmt.Fprintln(a.streams.Err, "hardshell:", err)
+	return status
+}
+
+// errorDocument is how a failure reads in JSON.
+type errorDocument struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// printJSON prints one document on a line.
+func (a *app) printJSON(v any) error {
+	encoder := json.NewEncoder(a.streams.Out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// jsonFlag adds --json, which every command that prints a result has.
+func (a *app) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.json, "json", false, "print exactly one JSON document on standard output")
+}
+
+// complete offers fixed words for a flag.
+func complete(cmd *cobra.Command, flag string, words ...string) {
+	// It fails only for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}

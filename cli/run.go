@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hardshell"
+	"hardshell/sandbox"
+	"hardshell/shell"
+	"hardshell/tool/bash"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	mode      string
+	workspace string
+	workdir   string
+	timeout   string
+	env       []string
+	stdin     bool
+	maxOutput int64
+	text      bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] COMMAND | run [flags] -- ARGV...",
+		Short: "Run a command in the foreground",
+		Long: `Run a command in the foreground. One argument is a bash script; several, after
+"--", are a program and its arguments, run exactly, without a shell re-reading
+them.
+
+Output streams through as it comes, through pipes: the command never gets the
+terminal. What the command leaves running in the background ends with this
+process.
+
+The exit status is the command's own, 128+N when signal N killed it, 124 when
+its timeout passed, 125 when it could not be run, 2 for bad flags, and 130
+after Ctrl-C (a second Ctrl-C kills at once).`,
+		Example: `  hardshell run 'make test 2>&1 | tail -20'
+  hardshell run --timeout 5m --workdir ./web -- npm ci
+  hardshell run --json 'exit 3'
+  echo data | hardshell run --stdin 'wc -c'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request, err := f.request(args)
+			if err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), f, request)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false)
+	flags.StringVar(&f.mode, "mode", string(sandbox.DangerFullAccess), "how the command is confined; this build has only danger-full-access")
+	flags.StringVar(&f.workspace, "workspace", "", "directory that the session works in (default: the current one)")
+	flags.StringVar(&f.workdir, "workdir", "", "directory that the command runs in (default: the workspace)")
+	flags.StringVar(&f.timeout, "timeout", "", "longest run time: a duration such as 90s or 5m, bare milliseconds, or none (default 2m)")
+	flags.StringArrayVar(&f.env, "env", nil, "set an environment variable, NAME=VALUE; may be repeated")
+	flags.BoolVar(&f.stdin, "stdin", false, "forward standard input; otherwise the command reads an end of file")
+	flags.Int64Var(&f.maxOutput, "max-output", 0, "bytes of standard output that --json and --text keep, from its end (default 64000)")
+	flags.BoolVar(&f.text, "text", false, "print the text that a model would be given")
+	a.jsonFlag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("json", "text")
+	complete(cmd, "mode", string(sandbox.ReadOnly), string(sandbox.WorkspaceWrite), string(sandbox.DangerFullAccess))
+	return cmd
+}
+
+// request reads the arguments and flags into a request.
+func (f *runFlags) request(args []string) (shell.Request, error) {
+	request := shell.Request{Workdir: f.workdir, StdoutMaxBytes: f.maxOutput}
+	switch {
+	case len(args) == 0:
+		return request, usagef("run needs a command: hardshell run 'echo hello'")
+	case len(args) == 1:
+		request.Command = args[0]
+	default:
+		request.Argv = args
+	}
+	if f.maxOutput < 0 {
+		return request, usagef("--max-output must be a positive number of bytes")
+	}
+	if err := f.readTimeout(&request); err != nil {
+		return request, err
+	}
+	for _, entry := range f.env {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			return request, usagef("--env takes NAME=VALUE")
+		}
+		if request.Env == nil {
+			request.Env = map[string]string{}
+		}
+		request.Env[name] = value
+	}
+	return request, nil
+}
+
+// readTimeout reads --timeout. A person's choice is not capped.
+func (f *runFlags) readTimeout(request *shell.Request) error {
+	switch f.timeout {
+	case "":
+		return nil
+	case "none":
+		request.Timeout, request.TimeoutUncapped = shell.NoTimeout, true
+		return nil
+	}
+	d, err := time.ParseDuration(f.timeout)
+	if ms, msErr := strconv.ParseInt(f.timeout, 10, 64); msErr == nil && ms < int64(shell.NoTimeout/time.Millisecond) {
+		d, err = time.Duration(ms)*time.Millisecond, nil
+	}
+	if err != nil || d <= 0 {
+		return usagef("--timeout %q is no positive duration: use 90s, 5m, bare milliseconds, or none", f.timeout)
+	}
+	request.Timeout, request.TimeoutUncapped = d, true
+	return nil
+}
+
+// run runs the request and reports it the way that the flags ask for.
+func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error {
+	if err := a.confine(f.mode); err != nil {
+		return err
+	}
+	signals := watchSignals(ctx)
+	defer signals.stop()
+	h, err := a.open(signals.ctx, f.workspace)
+	if err != nil {
+		return err
+	}
+	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
+	defer stopKill()
+	defer h.Close(signals.again)
+
+	request.Workdir = inWorkspace(h, request.Workdir)
+	if f.stdin {
+		request.Stdin = a.streams.In
+	}
+	live := !a.json && !f.text
+	if live {
+		request.Stdout, request.Stderr = a.streams.Out, a.streams.Err
+	}
+	result, err := h.Run(signals.ctx, request)
+	if err != nil {
+		return signals.explain(err)
+	}
+	if err := h.Close(signals.again); err != nil {
+		fmt.Fprintln(a.streams.Err, "hardshell:", err)
+	}
+	if err := a.report(result, live, f.text); err != nil {
+		return err
+	}
+	return signals.status(result)
+}
+
+// confine refuses the modes that this build cannot enforce, and says so for the
+// one that it accepts.
+func (a *app) confine(word string) error {
+	mode, err := sandbox.ParseMode(word)
+	if err != nil {
+		return usageError{err}
+	}
+	if mode != sandbox.DangerFullAccess {
+		return sandbox.Unavailable(mode, "this build has no sandbox")
+	}
+	fmt.Fprintln(a.streams.Err, "hardshell: this build does not confine commands: they run with --mode danger-full-access, as if you had run them yourself")
+	return nil
+}
+
+// inWorkspace takes a relative workdir from the workspace, leaving the dots in
+// it to the kernel, which follows links first.
+func inWorkspace(h *hardshell.Harness, workdir string) string {
+	if workdir == "" || strings.HasPrefix(workdir, "/") {
+		return workdir
+	}
+	return h.Session().Workspace() + "/" + workdir
+}
+
+// report prints a result.
+func (a *app) report(result *shell.Result, live, text bool) error {
+	switch {
+	case a.json:
+		return a.printJSON(result)
+	case text:
+		_, err := io.WriteString(a.streams.Out, bash.Render(result, false))
+		return err
+	case live && result.TimedOut:
+		fmt.Fprintf(a.streams.Err, "hardshell: timed out after %s: raise --timeout, or use --timeout none\n", result.Timeout)
+	}
+	for _, pid := range result.Survivors {
+		fmt.Fprintf(a.streams.Err, "hardshell: process %d is still running after SIGKILL\n", pid)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"hardshell/shell"
+)
+
+// signals turns the signals that end a program into two contexts: the first
+// signal ends ctx, and the command with it; a second ends again, and the grace.
+type signals struct {
+	ctx, again context.Context
+	stop       func()
+}
+
+// interrupted is the cause of a context that a signal ended.
+type interrupted struct{ signal syscall.Signal }
+
+func (i interrupted) Error() string { return fmt.Sprintf("interrupted by %v", i.signal) }
+
+// watchSignals begins to watch. SIGPIPE is caught so that a reader of ours who
+// went away is an error of the write, which ends the command's stream too.
+func watchSignals(parent context.Context) *signals {
+	ctx, cancel := context.WithCancelCause(parent)
+	again, cancelAgain := context.WithCancel(context.WithoutCancel(parent))
+	caught := make(chan os.Signal, 2)
+	piped := make(chan os.Signal, 1)
+	signal.Notify(piped, syscall.SIGPIPE)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as nohup(1) sets it up
+			signal.Notify(caught, sig)
+		}
+	}
+	go func() {
+		if sig, ok := <-caught; ok {
+			cancel(interrupted{sig.(syscall.Signal)})
+		}
+		if _, ok := <-caught; ok {
+			cancelAgain()
+		}
+	}()
+	return &signals{ctx: ctx, again: again, stop: func() {
+		signal.Stop(caught)
+		signal.Stop(piped)
+		close(caught)
+		cancel(nil)
+		cancelAgain()
+	}}
+}
+
+// status is the outcome of an invocation that ran a command, nil for 0.
+func (s *signals) status(result *shell.Result) error {
+	status := result.Status()
+	switch {
+	case result.TimedOut:
+		status = exitTimedOut
+	case result.Aborted:
+		status = s.interruption()
+	}
+	if status == 0 {
+		return nil
+	}
+	return exitStatus(status)
+}
+
+// explain replaces an error that only says that a signal came by the status
+// that goes with it.
+func (s *signals) explain(err error) error {
+	if s.ctx.Err() != nil {
+		return exitStatus(s.interruption())
+	}
+	return err
+}
+
+// interruption is 128 and the number of the signal that ended the context.
+func (s *signals) interruption() int {
+	if cause, ok := context.Cause(s.ctx).(interrupted); ok {
+		return 128 + int(cause.signal)
+	}
+	return exitInterrupt
+}

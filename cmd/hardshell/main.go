@@ -1,0 +1,16 @@
+// Command hardshell is the shell that an AI agent can be given. See the README,
+// or hardshell --help.
+package main
+
+import (
+	"context"
+	"os"
+
+	"hardshell/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	}))
+}

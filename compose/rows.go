@@ -1,0 +1,95 @@
+package compose
+
+import (
+	"time"
+
+	"hardshell/shell"
+	"hardshell/shell/bash"
+)
+
+// Row is one part of a composition.
+type Row struct {
+	// ID names the row.
+	ID string `json:"id"`
+	// Plugin names what the row is made of.
+	Plugin string `json:"plugin"`
+	// Config is the plugin's configuration: the type that the plugin's constant
+	// names, nil for a plugin that has none.
+	Config any `json:"config,omitempty"`
+}
+
+// The plugins that a row can be made of.
+const (
+	PluginSubprocess = "subprocess-local" // no configuration
+	PluginShellEnv   = "shell-env"        // no configuration
+	PluginSession    = "session"          // no configuration
+	PluginShell      = "shell-bash"       // ShellConfig
+	PluginToolBash   = "tool-bash"        // ToolBashConfig
+)
+
+// Default returns the rows of the default composition, in the order in which
+// they are made. The caller owns them.
+func Default() []Row {
+	return []Row{
+		{ID: "subprocess", Plugin: PluginSubprocess},
+		{ID: "shell-env", Plugin: PluginShellEnv},
+		{ID: "session", Plugin: PluginSession},
+		{ID: "shell", Plugin: PluginShell, Config: shellConfig(bash.DefaultConfig())},
+		{ID: "tool-bash", Plugin: PluginToolBash, Config: ToolBashConfig{}},
+	}
+}
+
+// ShellConfig is the configuration of the row "shell". Every limit is positive.
+type ShellConfig struct {
+	// Cwd is where commands run that name no directory; "" is the workspace.
+	Cwd string `json:"cwd,omitempty"`
+	// TimeoutMs bounds a foreground command that asks for no timeout,
+	// MaxTimeoutMs one that does, in milliseconds.
+	TimeoutMs    float64 `json:"timeoutMs"`
+	MaxTimeoutMs float64 `json:"maxTimeoutMs"`
+	// MaxOutputBytes is how much of each stream is kept in memory: its tail.
+	MaxOutputBytes int64 `json:"maxOutputBytes"`
+	// MaxSpillBytes bounds the file of a stream that outgrew it.
+	MaxSpillBytes int64 `json:"maxSpillBytes"`
+	// GraceMs is the time between SIGTERM and SIGKILL, in milliseconds.
+	GraceMs float64 `json:"graceMs"`
+}
+
+// ToolBashConfig is the configuration of the row "tool-bash".
+type ToolBashConfig struct {
+	// EnableRunInBackground publishes run_in_background. It needs a registry of
+	// jobs.
+	EnableRunInBackground bool `json:"enableRunInBackground"`
+}
+
+func shellConfig(c bash.Config) ShellConfig {
+	return ShellConfig{
+		Cwd:            c.Workdir,
+		TimeoutMs:      shell.Milliseconds(c.Timeout),
+		MaxTimeoutMs:   shell.Milliseconds(c.MaxTimeout),
+		MaxOutputBytes: c.MaxOutputBytes,
+		MaxSpillBytes:  c.MaxSpillBytes,
+		GraceMs:        shell.Milliseconds(c.Grace),
+	}
+}
+
+func (c ShellConfig) bash() bash.Config {
+	return bash.Config{
+		Workdir:        c.Cwd,
+		Timeout:        milliseconds(c.TimeoutMs),
+		MaxTimeout:     milliseconds(c.MaxTimeoutMs),
+		MaxOutputBytes: c.MaxOutputBytes,
+		MaxSpillBytes:  c.MaxSpillBytes,
+		Grace:          milliseconds(c.GraceMs),
+	}
+}
+
+// milliseconds is the inverse of shell.Milliseconds. What is no duration at all
+// (NaN, or longer than any) becomes one that the executor refuses.
+func milliseconds(ms float64) time.Duration {
+	d := ms * float64(time.Millisecond)
+	if !(d < float64(shell.NoTimeout)) {
+		return -1
+	}
+	return time.Duration(d)
+}

@@ -1,0 +1,220 @@
+// Package hardshell is the shell that an AI agent can be given: it runs the
+// agent's commands bounded, cancellable and observable, and says exactly what
+// happened.
+//
+// Open returns a Harness, the default composition of this module's parts, each
+// of which is an ordinary Go package of its own:
+//
+//	h, err := hardshell.Open(ctx, hardshell.Options{})
+//	if err != nil { … }
+//	defer h.Close(ctx)
+//	result, err := h.Run(ctx, shell.Request{Command: "make test"})
+//
+// A library takes no signals: a program that wants its commands to end with it
+// closes the harness when it is told to stop.
+package hardshell
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"hardshell/compose"
+	"hardshell/internal/fault"
+	"hardshell/internal/state"
+	"hardshell/shell"
+	"hardshell/shellenv"
+	"hardshell/tool"
+)
+
+// Options say where a harness works. The zero value is ready.
+type Options struct {
+	// Home is the directory of all state; "" is $DSH_HOME, else ~/.hardshell.
+	Home string
+	// Session names the session; "" is a throw-away one that ends with the
+	// harness.
+	Session string
+	// Workspace is the directory that commands work in; "" is the current one.
+	Workspace string
+	// Log is told what a person debugging wants to know; nil discards.
+	Log *slog.Logger
+}
+
+// Harness runs commands and tools for one session. It is safe for concurrent
+// use.
+type Harness struct {
+	parts   *compose.Composition
+	home    state.Home
+	session session
+	log     *slog.Logger
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open returns a harness over the default composition. It starts no process.
+// Errors: INVALID_ARGUMENT for a bad home or session id, WORKDIR_NOT_FOUND and
+// WORKDIR_NOT_DIRECTORY for a bad workspace.
+func Open(ctx context.Context, o Options) (*Harness, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	home, err := state.ResolveHome(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	id := o.Session
+	if id == "" {
+		id = state.NewSessionID()
+	} else if err := state.ValidateSessionID(id); err != nil {
+		return nil, err
+	}
+	workspace, err := canonicalWorkspace(o.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := home.Ensure(); err != nil {
+		// A command needs nothing from the home; what does, says so itself.
+		o.Log.Warn("the home cannot be created", "home", home.Root(), "error", err)
+	}
+	parts, err := compose.Build(compose.Default(), compose.Surroundings{Home: home, SessionID: id, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Harness{
+		parts: parts, home: home, log: o.Log,
+		session: session{id: id, workspace: workspace, log: home.SessionLog(id)},
+	}, nil
+}
+
+// Session is the session that this harness works for.
+func (h *Harness) Session() tool.Session { return h.session }
+
+// Shell is the executor, for callers that resolve and run themselves. Run and
+// Start add the session's facts.
+func (h *Harness) Shell() shell.Executor { return h.parts.Shell }
+
+// Environment is the registry of managed DSH_* facts.
+func (h *Harness) Environment() *shellenv.Registry { return h.parts.Environment }
+
+// Tools are the tools that a model is given.
+func (h *Harness) Tools() *tool.Registry { return h.parts.Tools }
+
+// Pipeline is what every tool call goes through; listeners are added there.
+func (h *Harness) Pipeline() *tool.Pipeline { return h.parts.Pipeline }
+
+// Run runs one request in the foreground, in the workspace unless it names a
+// directory. See shell.Executor for what it promises.
+func (h *Harness) Run(ctx context.Context, request shell.Request) (*shell.Result, error) {
+	spec, err := h.resolve(request)
+	if err != nil {
+		return nil, err
+	}
+	return h.parts.Shell.Run(ctx, spec)
+}
+
+// Start begins one request in the background. The process ends with the
+// harness.
+func (h *Harness) Start(ctx context.Context, request shell.Request) (shell.Process, error) {
+	spec, err := h.resolve(request)
+	if err != nil {
+		return nil, err
+	}
+	return h.parts.Shell.Start(ctx, spec)
+}
+
+// Call calls a tool exactly as a model would, through the whole pipeline. Args
+// is a JSON object.
+func (h *Harness) Call(ctx context.Context, name string, args json.RawMessage) tool.Result {
+	return h.parts.Pipeline.Execute(ctx, tool.Call{Tool: name, Args: args, Session: h.session})
+}
+
+// Close ends every command that still runs and returns when all are gone. When
+// ctx ends, the grace is cut short. The error names what resisted. Later calls
+// return the same.
+func (h *Harness) Close(ctx context.Context) error {
+	h.closeOnce.Do(func() {
+		h.closeErr = h.parts.Runtime.Close(ctx)
+		if h.parts.Runtime.Spilled() {
+			// Those who leave files behind sweep what is old.
+			if _, err := state.Sweep(h.home.Spills(), spillRetention); err != nil {
+				h.log.Debug("old spill files were not all removed", "error", err)
+			}
+		}
+	})
+	return h.closeErr
+}
+
+// spillRetention is how long the file of a stream that outgrew its window stays
+// readable.
+const spillRetention = 7 * 24 * time.Hour
+
+// resolve completes a request with the session's facts.
+func (h *Harness) resolve(request shell.Request) (shell.Spec, error) {
+	if request.Workdir == "" {
+		request.Workdir = h.session.workspace
+	}
+	if len(request.DshEnv.Names()) == 0 {
+		facts, err := h.parts.Environment.Collect(shellenv.Execution{
+			SessionID: h.session.id, SessionLog: h.session.log,
+		})
+		if err != nil {
+			h.log.Warn("some managed variables are missing", "error", err)
+		}
+		request.DshEnv = facts
+	}
+	return h.parts.Shell.Resolve(request)
+}
+
+// session is the live handle of a harness's session.
+type session struct {
+	id, workspace, log string
+}
+
+func (s session) ID() string        { return s.id }
+func (s session) Workspace() string { return s.workspace }
+func (s session) LogPath() string   { return s.log }
+
+// canonicalWorkspace is the physical path of a directory, the current one for
+// "".
+func canonicalWorkspace(dir string) (string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	// Links are followed before dots are taken away: link/.. is the parent of
+	// what the link names.
+	physical, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		physical, err = filepath.Abs(physical)
+	}
+	if err == nil {
+		physical, err = filepath.EvalSymlinks(physical)
+	}
+	if err != nil {
+		return "", fault.New(fault.WorkdirNotFound, "the workspace %q does not exist (ENOENT): create it or name another: %w", dir, err)
+	}
+	info, err := os.Stat(physical)
+	if err != nil {
+		return "", fault.New(fault.WorkdirNotFound, "the workspace %q cannot be examined: %w", dir, err)
+	}
+	if !info.IsDir() {
+		return "", fault.New(fault.WorkdirNotDirectory, "the workspace %q is not a directory (ENOTDIR): name a directory", dir)
+	}
+	return physical, nil
+}
+
+// DefaultComposition returns the rows that Open makes a harness of.
+func DefaultComposition() []compose.Row { return compose.Default() }
+
+// Code names a kind of failure: see docs/interfaces.md.
+type Code = fault.Code
+
+// CodeOf returns the code that an error of this module carries, or "".
+func CodeOf(err error) Code { return fault.CodeOf(err) }

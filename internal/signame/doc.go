@@ -1,0 +1,2 @@
+// Package signame spells signals as people and scripts do.
+package signame

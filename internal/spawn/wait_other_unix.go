@@ -1,0 +1,21 @@
+//go:build unix && !linux
+
+package spawn
+
+import "syscall"
+
+func sysProcAttr(*int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// waiter waits for the end of a process with a thread.
+type waiter struct{ pid int }
+
+func newChild(pid, _ int) *Child { return &Child{pid: pid, exit: waiter{pid: pid}} }
+
+func (w *waiter) wait() { waitid(w.pid) }
+
+func (w *waiter) close() {}
+
+// WaitGone reports false: here a process that is no child cannot be waited for.
+func WaitGone(int, <-chan struct{}) bool { return false }
+
+func maxRSSBytes(usage *syscall.Rusage) int64 { return usage.Maxrss }

@@ -1,0 +1,149 @@
+package bash
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"hardshell/internal/fault"
+	"hardshell/sandbox"
+	"hardshell/shell"
+	"hardshell/subprocess"
+)
+
+// Executor runs commands with bash, without confining them. It owns no process:
+// those belong to its subprocess.Runtime, and outlive an executor.
+type Executor struct {
+	runtime subprocess.Runtime
+	config  atomic.Pointer[Config]
+}
+
+var _ shell.Executor = (*Executor)(nil)
+
+// New returns an executor over a runtime. A limit out of range is an
+// INVALID_ARGUMENT error that names the field.
+func New(runtime subprocess.Runtime, config Config) (*Executor, error) {
+	e := &Executor{runtime: runtime}
+	if err := e.Configure(config); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Configure replaces the configuration for the commands resolved from now on.
+// After an error the one in force stays.
+func (e *Executor) Configure(config Config) error {
+	if err := config.validate(); err != nil {
+		return err
+	}
+	e.config.Store(&config)
+	return nil
+}
+
+// SandboxMode implements shell.Executor: this one does not confine.
+func (e *Executor) SandboxMode() (sandbox.Mode, bool) { return "", false }
+
+// Resolve implements shell.Executor.
+func (e *Executor) Resolve(r shell.Request) (shell.Spec, error) {
+	config := e.config.Load()
+	spec := shell.Spec{
+		Command: r.Command, Argv: r.Argv,
+		Workdir: r.Workdir, Timeout: r.Timeout, StdoutMaxBytes: r.StdoutMaxBytes,
+		Stdin: r.Stdin, Env: r.Env, DshEnv: r.DshEnv,
+		Stdout: r.Stdout, Stderr: r.Stderr,
+		SandboxPolicy: r.SandboxPolicy,
+	}
+	if r.Argv != nil && r.Command != "" {
+		return shell.Spec{}, fault.New(fault.InvalidArgument, "a request has a command or an argv, not both")
+	}
+	if spec.Workdir == "" {
+		spec.Workdir = config.Workdir
+	}
+	if spec.Workdir == "" {
+		own, err := os.Getwd()
+		if err != nil {
+			return shell.Spec{}, &fault.Error{Code: fault.WorkdirNotFound, Err: err,
+				Message: "this process's working directory does not exist any more (ENOENT): name a workdir"}
+		}
+		spec.Workdir = own
+	}
+	switch {
+	case r.Timeout < 0:
+		return shell.Spec{}, fault.New(fault.InvalidArgument, "bash-local: request.timeoutMs must be a positive finite number")
+	case r.Timeout == 0:
+		spec.Timeout = min(config.Timeout, config.MaxTimeout)
+	case !r.TimeoutUncapped:
+		spec.Timeout = min(r.Timeout, config.MaxTimeout)
+	}
+	switch {
+	case r.StdoutMaxBytes < 0:
+		return shell.Spec{}, fault.New(fault.InvalidArgument, "bash-local: request.stdoutMaxBytes must be a positive finite number")
+	case r.StdoutMaxBytes == 0:
+		spec.StdoutMaxBytes = config.MaxOutputBytes
+	}
+	return spec, nil
+}
+
+// errTimeout is the cause of a context that a run's own deadline ended.
+var errTimeout = errors.New("the command's timeout passed")
+
+// Run implements shell.Executor.
+func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, error) {
+	if ctx.Err() != nil {
+		return nil, subprocess.AbortedBeforeSpawn(ctx)
+	}
+	config := e.config.Load()
+	// One context carries both causes, so that only the first one counts.
+	run, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if spec.Timeout != shell.NoTimeout {
+		deadline := time.AfterFunc(spec.Timeout, func() { cancel(errTimeout) })
+		defer deadline.Stop()
+	}
+	child, err := e.spawn(run, &spec, outputs{
+		stdout: collect(spec.StdoutMaxBytes, config.MaxSpillBytes, spec.Stdout),
+		stderr: collect(config.MaxOutputBytes, config.MaxSpillBytes, spec.Stderr),
+		grace:  config.Grace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	<-child.Done()
+	return result(child, spec.Timeout), nil
+}
+
+// result reads a finished child.
+func result(child subprocess.Handle, timeout time.Duration) *shell.Result {
+	exit := child.Exit()
+	r := &shell.Result{
+		Signal:    exit.Signal,
+		TimedOut:  exit.Cause == errTimeout,
+		Aborted:   exit.Cause != nil && exit.Cause != errTimeout,
+		Timeout:   timeout,
+		Duration:  exit.Duration,
+		Stdout:    child.Reader(subprocess.Stdout).Collected(),
+		Stderr:    child.Reader(subprocess.Stderr).Collected(),
+		Survivors: child.Survivors(),
+	}
+	if exit.Signal == "" {
+		r.ExitCode = &exit.Code
+	}
+	return r
+}
+
+// Start implements shell.Executor. This executor does not confine, so that it
+// never fails: every failure settles the process.
+func (e *Executor) Start(ctx context.Context, spec shell.Spec) (shell.Process, error) {
+	config := e.config.Load()
+	child, err := e.spawn(ctx, &spec, outputs{
+		stdout: collect(config.MaxOutputBytes, config.MaxSpillBytes, nil),
+		stderr: collect(config.MaxOutputBytes, config.MaxSpillBytes, nil),
+		grace:  config.Grace,
+	})
+	if err != nil {
+		return failedProcess(err), nil
+	}
+	return startedProcess(child), nil
+}

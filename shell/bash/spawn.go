@@ -1,0 +1,84 @@
+package bash
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"hardshell/internal/fault"
+	"hardshell/shell"
+	"hardshell/subprocess"
+)
+
+// terminal is what a command must know of a terminal that is none. Explicit
+// entries of a request override it.
+var terminal = map[string]string{
+	"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat",
+}
+
+// outputs is where a command's output goes, and how it ends.
+type outputs struct {
+	stdout, stderr subprocess.Output
+	grace          time.Duration
+}
+
+func collect(maxBytes, maxSpill int64, tee io.Writer) subprocess.Output {
+	return subprocess.Output{
+		Mode: subprocess.OutputCollect, MaxBytes: maxBytes,
+		Spill: &subprocess.Spill{MaxBytes: maxSpill}, Tee: tee,
+	}
+}
+
+// spawn starts bash with the spec's script, or the spec's own program.
+func (e *Executor) spawn(ctx context.Context, spec *shell.Spec, out outputs) (subprocess.Handle, error) {
+	env := make(map[string]string, len(terminal)+len(spec.Env))
+	for name, value := range terminal {
+		env[name] = value
+	}
+	for name, value := range spec.Env {
+		env[name] = value
+	}
+	child := subprocess.Spec{
+		Argv: spec.Argv, Dir: spec.Workdir, Env: env, Dsh: spec.DshEnv,
+		Stdin:  subprocess.Stdin{Mode: subprocess.StdinIgnore},
+		Stdout: out.stdout, Stderr: out.stderr, Grace: out.grace,
+	}
+	if spec.Stdin != nil {
+		child.Stdin = subprocess.Stdin{Mode: subprocess.StdinData, Data: spec.Stdin}
+	}
+	if spec.Argv != nil {
+		return e.runtime.Spawn(ctx, child)
+	}
+	if strings.IndexByte(spec.Command, 0) >= 0 {
+		return nil, fault.New(fault.InvalidArgument, "the command contains a NUL byte, which no program can be given: remove it")
+	}
+	if _, err := e.runtime.ResolveExecutable(ctx, "bash", env); err != nil {
+		if ctx.Err() != nil {
+			return nil, subprocess.AbortedBeforeSpawn(ctx)
+		}
+		return nil, fault.New(fault.ShellNotFound, "bash was not found on the command's PATH: install bash or correct PATH")
+	}
+	if len(spec.Command) < maxArgument {
+		// After "--" a script that begins with a dash is no option.
+		child.Argv = []string{"bash", "-c", "--", spec.Command}
+		return e.runtime.Spawn(ctx, child)
+	}
+	script, err := scriptFile(spec.Command)
+	if err != nil {
+		return nil, fault.New(fault.SpawnFailed, "cannot hand over a command of %d bytes: %w", len(spec.Command), err)
+	}
+	defer script.Close()
+	child.Argv = []string{"bash", "-c", readScript}
+	child.ExtraFiles = []*os.File{script}
+	return e.runtime.Spawn(ctx, child)
+}
+
+// maxArgument is the kernel's limit for one argument with its final NUL
+// (MAX_ARG_STRLEN, execve(2)). A longer script is handed over as descriptor 3.
+const maxArgument = 128 << 10
+
+// readScript evaluates the script of descriptor 3, which the script's own
+// commands do not see. The first line of the script stays line 1.
+const readScript = `eval "exec 3<&-; $(</dev/fd/3)"`

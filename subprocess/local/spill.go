@@ -1,0 +1,124 @@
+//go:build unix
+
+package local
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"hardshell/subprocess"
+)
+
+// spillDir is where a runtime's spill files live: a given directory, or a
+// private one under the temporary directory. It is made when first needed.
+type spillDir struct {
+	given string
+
+	mu    sync.Mutex
+	path  string
+	count int
+}
+
+// create makes a new file that only this user can read, and returns its path.
+func (d *spillDir) create(stream subprocess.Stream) (*os.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.ensure(); err != nil {
+		return nil, err
+	}
+	var random [6]byte
+	rand.Read(random[:])
+	d.count++
+	name := fmt.Sprintf("dsh-subprocess-%d-%d-%s-%s.log", os.Getpid(), d.count, hex.EncodeToString(random[:]), stream)
+	return os.OpenFile(filepath.Join(d.path, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+}
+
+func (d *spillDir) ensure() error {
+	if d.path != "" {
+		return nil
+	}
+	if d.given != "" {
+		if err := os.MkdirAll(d.given, 0o700); err != nil {
+			return err
+		}
+		d.path = d.given
+		return nil
+	}
+	path, err := os.MkdirTemp("", "dsh-subprocess-")
+	d.path = path
+	return err
+}
+
+// used reports whether any file was ever made.
+func (d *spillDir) used() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.count > 0
+}
+
+// spillFile holds one stream that outgrew its window: the complete stream or
+// nothing. Its failures are contained: they end the spilling, not the command.
+type spillFile struct {
+	dir    *spillDir
+	stream subprocess.Stream
+	max    int64
+
+	started bool
+	file    *os.File
+	path    string // "" when there is no complete file
+}
+
+// begun reports whether begin was called.
+func (s *spillFile) begun() bool { return s.started }
+
+// begin opens the file, unless the stream is already too long for it.
+func (s *spillFile) begin(total int64) {
+	s.started = true
+	if total > s.max {
+		return
+	}
+	file, err := s.dir.create(s.stream)
+	if err != nil {
+		return
+	}
+	s.file, s.path = file, file.Name()
+}
+
+// write appends to the file. A stream of total bytes that is longer than the
+// limit, or a failure, removes it.
+func (s *spillFile) write(p []byte, total int64) {
+	if s.file == nil {
+		return
+	}
+	if total <= s.max {
+		if _, err := s.file.Write(p); err == nil {
+			return
+		}
+	}
+	s.discard()
+}
+
+// close completes the file and returns its path, "" when there is none.
+func (s *spillFile) close() string {
+	if s.file != nil {
+		file := s.file
+		s.file = nil
+		if err := file.Close(); err != nil {
+			// A close can report a failed write (NFS, quota): not complete.
+			os.Remove(s.path)
+			s.path = ""
+		}
+	}
+	return s.path
+}
+
+func (s *spillFile) discard() {
+	s.file.Close()
+	os.Remove(s.path)
+	s.file, s.path = nil, ""
+}

@@ -1,0 +1,60 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strconv"
+	"time"
+)
+
+// endStrays ends the processes that carry a tag of this runtime and belong to
+// no live tree: daemons that left the session of a command which is long over.
+// It returns those that resisted.
+func (r *Runtime) endStrays(ctx context.Context) []int {
+	r.mu.Lock()
+	first, grace := r.firstPID, r.maxGrace
+	r.mu.Unlock()
+	if first == 0 {
+		return nil
+	}
+	floor := r.pidFloor(first)
+	find := func(visit func(process) bool) { visitStrays(r.tags, floor, visit) }
+
+	found := false
+	find(func(process) bool {
+		found = true
+		return false
+	})
+	if !found {
+		return nil
+	}
+	strays := newHerd(find, grace)
+	defer context.AfterFunc(ctx, strays.kill)()
+	strays.terminate()
+	<-strays.ended
+	return strays.resisted()
+}
+
+// pidFloor is the smallest process id that a descendant of this runtime can
+// have. Ids are given in ascending order until they wrap around at 32,768 or
+// more, so that in its first second a runtime knows all its own to be above its
+// first child's, which spares a one-shot command the walk over the whole system.
+func (r *Runtime) pidFloor(first int) int {
+	if time.Since(r.born) > time.Second {
+		return 0
+	}
+	loadavg, err := os.ReadFile("/proc/loadavg") // ends with the last id given
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(loadavg)
+	if len(fields) == 0 {
+		return 0
+	}
+	last, err := strconv.Atoi(string(fields[len(fields)-1]))
+	if err != nil || last < first {
+		return 0
+	}
+	return first
+}

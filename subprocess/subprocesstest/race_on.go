@@ -1,0 +1,5 @@
+//go:build race
+
+package subprocesstest
+
+const raceDetector = true
