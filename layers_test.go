@@ -42,7 +42,7 @@ func mayImport(from, to string) bool {
 	case within(from, "cli"):
 		return contains(seams, to) || within(to, "tool") || contains(roots, to)
 	case within(from, "cmd"):
-		return to == "cli"
+		return to == "cli" // and internal/spawn, for what only a main may do
 	case within(from, "examples"):
 		return !within(to, "internal") && !within(to, "cli") && !within(to, "cmd")
 	default:

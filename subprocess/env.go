@@ -58,8 +58,8 @@ func ValidDshKey(name string) bool {
 }
 
 // Environ returns the environment of a child, sorted by name: ambient (in the
-// form of os.Environ) without what a command must not inherit, then env, less
-// unset, then dsh. It changes none of its arguments.
+// form of os.Environ) without what a command must not inherit and without the
+// names in unset, then env, then dsh. It changes none of its arguments.
 func Environ(ambient []string, env map[string]string, unset []string, dsh DshEnvironment) []string {
 	merged := make(map[string]string, len(ambient)+len(env)+len(dsh.vars))
 	for _, entry := range ambient {
@@ -75,10 +75,9 @@ func Environ(ambient []string, env map[string]string, unset []string, dsh DshEnv
 	maps.Copy(merged, dsh.vars)
 
 	out := make([]string, 0, len(merged))
-	for name, value := range merged {
-		out = append(out, name+"="+value)
+	for _, name := range slices.Sorted(maps.Keys(merged)) {
+		out = append(out, name+"="+merged[name])
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -94,8 +94,8 @@ type Spec struct {
 	// Dir is the child's working directory; "" is this process's own. A
 	// relative one is taken from this process's own.
 	Dir string
-	// Env is merged over the scrubbed environment of this process, and Unset
-	// takes names away from it.
+	// Env is merged over the scrubbed environment of this process, from which
+	// Unset takes names away.
 	Env   map[string]string
 	Unset []string
 	// Dsh is merged last: nothing displaces a managed fact.

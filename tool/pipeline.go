@@ -79,13 +79,16 @@ func (p *Pipeline) ExecuteBatch(ctx context.Context, calls []Call) []Result {
 // prepare gives the call's arguments their one spelling and decodes them. The
 // tool is nil when it is unknown.
 func (p *Pipeline) prepare(call *Call) (tool *Tool, in any, err error) {
-	tool, known := p.registry.Tool(call.Tool)
-	if !known {
+	tool, _ = p.registry.Tool(call.Tool)
+	_, err = contain(p.log, "reading of the arguments", func() (err error) {
+		if tool != nil {
+			call.Args, in, err = tool.arguments(call.Args)
+			return err
+		}
 		object, err := parseArguments(call.Args)
 		call.Args = encodeArguments(object)
-		return nil, nil, err
-	}
-	call.Args, in, err = tool.arguments(call.Args)
+		return err
+	})
 	return tool, in, err
 }
 

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"hardshell/internal/fault"
 	"hardshell/tool"
 )
@@ -367,6 +369,21 @@ func TestAPanicIsContainedInItsStage(t *testing.T) {
 				t.Errorf("the log does not tell what panicked where: %q", log)
 			}
 		})
+	}
+}
+
+func TestADefinitionThatPanicsIsAnErrorResult(t *testing.T) {
+	t.Parallel()
+	d := definition(nil)
+	d.Refine = func(s *jsonschema.Schema) { s.Properties["misspelt"].Description = "x" }
+	made := mustTool(t, d)
+	p := pipelineOf(t, tool.Options{}, made)
+	for range 2 {
+		wantError(t, p.Execute(t.Context(), greet(`{"name":"a"}`)), fault.Invariant,
+			"internal error: the reading of the arguments panicked, and the call was stopped; the log of hardshell says why")
+	}
+	if card := made.Present([]byte(`{"name":"a"}`), tool.Result{}); card.Call != nil {
+		t.Errorf("card is %+v", card)
 	}
 }
 

@@ -147,10 +147,12 @@ func (t *Tool) OutputSchema() (*jsonschema.Schema, error) { return t.output() }
 // Present makes the cards of a call and its result. It never panics, whatever
 // the arguments are.
 func (t *Tool) Present(args json.RawMessage, result Result) Card {
-	_, in, err := t.arguments(args)
-	if err != nil {
-		in = nil
-	}
+	in := quietly(func() any {
+		if _, in, err := t.arguments(args); err == nil {
+			return in
+		}
+		return nil
+	})
 	return t.present(in, result)
 }
 

@@ -7,9 +7,11 @@ import (
 	"os"
 
 	"hardshell/cli"
+	"hardshell/internal/spawn"
 )
 
 func main() {
+	spawn.SealDescriptors()
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	}))

@@ -54,16 +54,10 @@ func (e *Executor) spawn(ctx context.Context, spec *shell.Spec, out outputs) (su
 	if strings.IndexByte(spec.Command, 0) >= 0 {
 		return nil, fault.New(fault.InvalidArgument, "the command contains a NUL byte, which no program can be given: remove it")
 	}
-	if _, err := e.runtime.ResolveExecutable(ctx, "bash", env); err != nil {
-		if ctx.Err() != nil {
-			return nil, subprocess.AbortedBeforeSpawn(ctx)
-		}
-		return nil, fault.New(fault.ShellNotFound, "bash was not found on the command's PATH: install bash or correct PATH")
-	}
 	if len(spec.Command) < maxArgument {
 		// After "--" a script that begins with a dash is no option.
 		child.Argv = []string{"bash", "-c", "--", spec.Command}
-		return e.runtime.Spawn(ctx, child)
+		return e.spawnBash(ctx, child)
 	}
 	script, err := scriptFile(spec.Command)
 	if err != nil {
@@ -72,7 +66,20 @@ func (e *Executor) spawn(ctx context.Context, spec *shell.Spec, out outputs) (su
 	defer script.Close()
 	child.Argv = []string{"bash", "-c", readScript}
 	child.ExtraFiles = []*os.File{script}
-	return e.runtime.Spawn(ctx, child)
+	return e.spawnBash(ctx, child)
+}
+
+// spawnBash spawns a child whose program is bash. A failure for want of bash
+// itself has a code of its own.
+func (e *Executor) spawnBash(ctx context.Context, child subprocess.Spec) (subprocess.Handle, error) {
+	handle, err := e.runtime.Spawn(ctx, child)
+	if fault.CodeOf(err) != fault.SpawnFailed {
+		return handle, err
+	}
+	if _, missing := e.runtime.ResolveExecutable(ctx, "bash", child.Env); fault.CodeOf(missing) == fault.SpawnFailed {
+		return nil, fault.New(fault.ShellNotFound, "bash was not found on the command's PATH: install bash or correct PATH")
+	}
+	return nil, err
 }
 
 // maxArgument is the kernel's limit for one argument with its final NUL

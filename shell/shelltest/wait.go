@@ -98,7 +98,7 @@ var markers atomic.Int64
 // marker returns a number of seconds, for sleep, that no other process of this
 // machine has in its command line.
 func marker() string {
-	return fmt.Sprintf("7200.%07d%06d", os.Getpid(), markers.Add(1))
+	return fmt.Sprintf("901.%07d%06d", os.Getpid(), markers.Add(1))
 }
 
 // proc is a live process as its command line shows it.

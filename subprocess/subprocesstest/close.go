@@ -228,8 +228,7 @@ func spawnAfterClose(f *fixture) {
 }
 
 func closeRacesSpawns(f *fixture) {
-	rounds := 8
-	for range rounds {
+	for rounds := 0; rounds < 8 && !f.Failed(); rounds++ {
 		f.use(Options{SpillDir: f.SpillDir})
 		r := f.Runtime
 		var spawners sync.WaitGroup

@@ -42,7 +42,7 @@ func exitStatuses(f *fixture) {
 
 // kills is a script in which the leader dies from a signal of its own, without
 // a core file. It cannot die from SIGQUIT, which bash ignores.
-func kills(signal any) string { return fmt.Sprintf("ulimit -c 0; kill -%v $$; sleep 60", signal) }
+func kills(signal any) string { return fmt.Sprintf("ulimit -c 0; kill -%v $$; sleep $marker", signal) }
 
 func signalDeaths(f *fixture) {
 	names := []string{"HUP", "INT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV",

@@ -14,7 +14,7 @@ import (
 
 const (
 	// hang bounds every wait: far beyond what a slow machine needs.
-	hang = 60 * time.Second
+	hang = 30 * time.Second
 	// brief is a grace for checks that wait it out.
 	brief = 300 * time.Millisecond
 	// long is a grace that no check may wait out.

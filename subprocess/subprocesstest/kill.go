@@ -31,7 +31,8 @@ func killChecks() []check {
 		{"after Done an immune process also gets the grace and no more", terminateImmuneBackground},
 		{"many may end a tree at once", manyTerminators},
 		{"nothing is signalled once the tree was seen gone", pidReuse},
-		{"what cannot be killed is named", frozenSurvivor},
+		{"a process that cannot be killed is named", frozenChild},
+		{"a leader that cannot be killed is named, and holds nothing back", frozenLeader},
 	}
 }
 

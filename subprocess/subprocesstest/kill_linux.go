@@ -2,7 +2,6 @@ package subprocesstest
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,12 +102,12 @@ func takeNumber(f *fixture, pid int) *stranger {
 // first version of cgroups has that.
 type freezer string
 
-func newFreezer(f *fixture, name string) freezer {
+func newFreezer(f *fixture) freezer {
 	f.Helper()
 	if os.Geteuid() != 0 {
 		f.Skip("skipped: only root may freeze processes")
 	}
-	dir := filepath.Join("/sys/fs/cgroup/freezer", "subprocesstest-"+f.Marker+name)
+	dir := filepath.Join("/sys/fs/cgroup/freezer", "subprocesstest-"+f.Marker)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		f.Skipf("skipped: there is no freezer here: %v", err)
 	}
@@ -144,36 +143,39 @@ func (fr freezer) freeze(f *fixture, pid int) {
 	fr.set(f, "FROZEN")
 }
 
-// frozenSurvivor ends trees in which somebody cannot be killed: Done comes all
+func frozenChild(f *fixture) {
+	endFrozen(f, func(leader, child int) int { return child })
+}
+
+func frozenLeader(f *fixture) {
+	endFrozen(f, func(leader, child int) int { return leader })
+}
+
+// endFrozen ends a tree in which one process cannot be killed: Done comes all
 // the same, and says who is left.
-func frozenSurvivor(f *fixture) {
-	for _, who := range []string{"child", "leader"} {
-		fr := newFreezer(f, who)
-		// Closed within the check, with an error that it expects.
-		r := f.open(f.T, Options{SpillDir: f.SpillDir})
-		f.Runtime = r
-		h := f.ready(`sleep "$marker" & echo $! >"$dir/child"; echo ready; wait`, brief)
-		f.awaitSleepers(1)
-		pid := f.pidIn("child")
-		if who == "leader" {
-			pid = h.PID()
-		}
-		fr.freeze(f, pid)
-		began := time.Now()
-		h.Terminate()
-		f.await(h)
-		f.expectAtLeast(who+": the end", time.Since(began), brief)
-		if got := h.Survivors(); !slices.Equal(got, []int{pid}) {
-			f.Errorf("the frozen %s: Survivors = %v, want %d", who, got, pid)
-		}
-		f.expectUnfinished(h)
-		err := f.closing(r, context.Background())
-		if err == nil || !strings.Contains(err.Error(), strconv.Itoa(pid)) {
-			f.Errorf("the frozen %s: Close = %v, want an error that names %d", who, err, pid)
-		}
-		fr.set(f, "THAWED")
-		f.waitFor(fmt.Sprintf("the end of the thawed %s", who), func() bool { return len(f.alive()) == 0 })
+func endFrozen(f *fixture, choose func(leader, child int) int) {
+	fr := newFreezer(f)
+	// Closed within the check, with an error that it expects.
+	r := f.open(f.T, Options{SpillDir: f.SpillDir})
+	f.Runtime = r
+	h := f.ready(`sleep "$marker" & echo $! >"$dir/child"; echo ready; wait`, brief)
+	f.awaitSleepers(1)
+	pid := choose(h.PID(), f.pidIn("child"))
+	fr.freeze(f, pid)
+	began := time.Now()
+	h.Terminate()
+	f.await(h)
+	f.expectAtLeast("the end", time.Since(began), brief)
+	if got := h.Survivors(); !slices.Equal(got, []int{pid}) {
+		f.Errorf("Survivors = %v, want %d", got, pid)
 	}
+	f.expectUnfinished(h)
+	err := f.closing(r, context.Background())
+	if err == nil || !strings.Contains(err.Error(), strconv.Itoa(pid)) {
+		f.Errorf("Close = %v, want an error that names %d", err, pid)
+	}
+	fr.set(f, "THAWED")
+	f.waitFor("the end of the thawed", func() bool { return len(f.alive()) == 0 })
 }
 
 // expectUnfinished expects that the tree is not told gone.

@@ -51,7 +51,12 @@ func ignoredSignals(f *fixture) {
 	f.needProcfs()
 	ignored := []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1}
 	signal.Ignore(ignored...)
-	defer signal.Reset(ignored...)
+	defer func() {
+		// Reset does not take an Ignore back; a Notify that is stopped does.
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, ignored...)
+		signal.Stop(c)
+	}()
 	h := f.run(f.program("cat", "/proc/self/status"))
 	if blocked, ignored := f.signalsOf(h); blocked != noSignals || ignored != noSignals {
 		f.Errorf("the child starts with the signals %s blocked and %s ignored, want none", blocked, ignored)

@@ -14,8 +14,8 @@ import (
 // survived the kill, and last the signal or the nonzero status.
 func Render(result *shell.Result, escalation bool) string {
 	body := streamText(result.Stdout)
-	if errors := streamText(result.Stderr); errors != "" {
-		body = onOwnLine(body) + "[stderr]\n" + errors
+	if stderr := streamText(result.Stderr); stderr != "" {
+		body = onOwnLine(body) + "[stderr]\n" + stderr
 	}
 	if body == "" {
 		body = "(no output)"
