@@ -17,10 +17,13 @@ package hardshell
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"hardshell/compose"
@@ -28,6 +31,7 @@ import (
 	"hardshell/internal/state"
 	"hardshell/shell"
 	"hardshell/shellenv"
+	"hardshell/subprocess"
 	"hardshell/tool"
 )
 
@@ -58,10 +62,10 @@ type Harness struct {
 
 // Open returns a harness over the default composition. It starts no process.
 // Errors: INVALID_ARGUMENT for a bad home or session id, WORKDIR_NOT_FOUND and
-// WORKDIR_NOT_DIRECTORY for a bad workspace.
+// WORKDIR_NOT_DIRECTORY for a bad workspace, ABORTED when ctx has ended.
 func Open(ctx context.Context, o Options) (*Harness, error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, subprocess.AbortedBeforeSpawn(ctx)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -197,15 +201,17 @@ func canonicalWorkspace(dir string) (string, error) {
 	if err == nil {
 		physical, err = filepath.EvalSymlinks(physical)
 	}
-	if err != nil {
-		return "", fault.New(fault.WorkdirNotFound, "the workspace %q does not exist (ENOENT): create it or name another: %w", dir, err)
+	var info os.FileInfo
+	if err == nil {
+		info, err = os.Stat(physical)
 	}
-	info, err := os.Stat(physical)
-	if err != nil {
-		return "", fault.New(fault.WorkdirNotFound, "the workspace %q cannot be examined: %w", dir, err)
-	}
-	if !info.IsDir() {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir():
 		return "", fault.New(fault.WorkdirNotDirectory, "the workspace %q is not a directory (ENOTDIR): name a directory", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fault.New(fault.WorkdirNotFound, "the workspace %q does not exist (ENOENT): create it or name another: %w", dir, err)
+	case err != nil:
+		return "", fault.New(fault.WorkdirNotFound, "the workspace %q cannot be examined: change its permissions or name another: %w", dir, err)
 	}
 	return physical, nil
 }

@@ -66,7 +66,7 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	defer signals.stop()
 	h, err := a.open(signals.ctx, workspace)
 	if err != nil {
-		return err
+		return signals.explain(err)
 	}
 	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
 	defer stopKill()

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,7 @@ const (
 	exitTimedOut  = 124 // the command's timeout passed
 	exitFailed    = 125 // the command could not be run
 	exitInterrupt = 130 // Ctrl-C
+	exitPiped     = 141 // nobody reads standard output, as after SIGPIPE
 )
 
 // Streams are the standard streams of one invocation.
@@ -33,6 +36,8 @@ type Streams struct {
 // Main runs one invocation and returns its exit status. Args exclude the
 // program's name.
 func Main(ctx context.Context, args []string, streams Streams) int {
+	out := &sink{w: streams.Out}
+	streams.Out = out
 	app := &app{streams: streams}
 	root := app.root()
 	root.SetArgs(args)
@@ -41,12 +46,18 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
-	switch {
+	switch lost := out.failure(); {
+	case err == nil && lost != nil:
+		return app.fail(lost)
 	case err == nil:
 		return 0
 	case errors.As(err, &status):
+		if lost != nil {
+			app.fail(lost)
+		}
 		return int(status)
 	default:
+		app.json = app.json || !app.parsed && wantsJSON(args)
 		return app.fail(err)
 	}
 }
@@ -58,6 +69,7 @@ type app struct {
 	session  string
 	logLevel string
 	json     bool // the command prints one JSON document
+	parsed   bool // the flags and arguments are in order
 }
 
 // exitStatus ends an invocation that has already said what there is to say.
@@ -84,8 +96,9 @@ says exactly what happened.`,
 		Example: `  hardshell run 'echo hello; exit 3'
   hardshell run --timeout 30s --json -- make -j2 test
   hardshell call bash '{"command":"ls","description":"List the files"}'`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		SilenceUsage:     true,
+		SilenceErrors:    true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.parsed = true },
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "directory of all state (default $DSH_HOME, else ~/.hardshell)")
@@ -126,21 +139,38 @@ func (a *app) logger() (*slog.Logger, error) {
 
 // fail reports an error and returns the exit status that goes with it.
 func (a *app) fail(err error) int {
-	status := exitFailed
-	var usage usageError
-	if errors.As(err, &usage) || fault.CodeOf(err) == "" {
-		status = exitUsage // cobra's own errors carry no code
+	if errors.Is(err, syscall.EPIPE) {
+		return exitPiped
 	}
-	if a.json {
-		code := fault.CodeOf(err)
-		if code == "" {
-			code = fault.InvalidArgument
-		}
-		a.printJSON(errorDocument{errorBody{Code: code, Message: err.Error()}})
+	status, code := exitFailed, fault.CodeOf(err)
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		status = exitUsage
+		code = cmp.Or(code, fault.InvalidArgument)
+	case !a.parsed: // cobra's own errors are of no type
+		err = fmt.Errorf("%w\nSee 'hardshell --help'", err)
+		status, code = exitUsage, fault.InvalidArgument
+	}
+	document := errorDocument{errorBody{Code: cmp.Or(code, fault.Invariant), Message: err.Error()}}
+	if a.json && a.printJSON(document) == nil {
 		return status
 	}
 	fmt.Fprintln(a.streams.Err, "hardshell:", err)
 	return status
+}
+
+// wantsJSON finds --json in arguments that could not be parsed as far as that.
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--json":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
 }
 
 // errorDocument is how a failure reads in JSON.

@@ -14,6 +14,10 @@ func (a *app) composeCommand() *cobra.Command {
 		Use:   "compose",
 		Short: "Show or check the composition",
 		Long:  "The composition is the list of parts that a harness is made of, each with its configuration.",
+		Example: `  hardshell compose dump
+  hardshell compose check`,
+		Args: cobra.NoArgs, // a command that runs nothing accepts any
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	dump := &cobra.Command{
 		Use:     "dump",

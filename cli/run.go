@@ -49,7 +49,10 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
   hardshell run --json 'exit 3'
   echo data | hardshell run --stdin 'wc -c'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request, err := f.request(args)
+			if a.json && f.text {
+				return usagef("--json and --text exclude each other: choose one")
+			}
+			request, err := f.request(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -67,13 +70,12 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 	flags.Int64Var(&f.maxOutput, "max-output", 0, "bytes of standard output that --json and --text keep, from its end (default 64000)")
 	flags.BoolVar(&f.text, "text", false, "print the text that a model would be given")
 	a.jsonFlag(cmd)
-	cmd.MarkFlagsMutuallyExclusive("json", "text")
 	complete(cmd, "mode", string(sandbox.ReadOnly), string(sandbox.WorkspaceWrite), string(sandbox.DangerFullAccess))
 	return cmd
 }
 
 // request reads the arguments and flags into a request.
-func (f *runFlags) request(args []string) (shell.Request, error) {
+func (f *runFlags) request(cmd *cobra.Command, args []string) (shell.Request, error) {
 	request := shell.Request{Workdir: f.workdir, StdoutMaxBytes: f.maxOutput}
 	switch {
 	case len(args) == 0:
@@ -83,11 +85,13 @@ func (f *runFlags) request(args []string) (shell.Request, error) {
 	default:
 		request.Argv = args
 	}
-	if f.maxOutput < 0 {
+	if cmd.Flags().Changed("max-output") && f.maxOutput <= 0 {
 		return request, usagef("--max-output must be a positive number of bytes")
 	}
-	if err := f.readTimeout(&request); err != nil {
-		return request, err
+	if cmd.Flags().Changed("timeout") {
+		if err := f.readTimeout(&request); err != nil {
+			return request, err
+		}
 	}
 	for _, entry := range f.env {
 		name, value, ok := strings.Cut(entry, "=")
@@ -104,10 +108,7 @@ func (f *runFlags) request(args []string) (shell.Request, error) {
 
 // readTimeout reads --timeout. A person's choice is not capped.
 func (f *runFlags) readTimeout(request *shell.Request) error {
-	switch f.timeout {
-	case "":
-		return nil
-	case "none":
+	if f.timeout == "none" {
 		request.Timeout, request.TimeoutUncapped = shell.NoTimeout, true
 		return nil
 	}
@@ -131,7 +132,7 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	defer signals.stop()
 	h, err := a.open(signals.ctx, f.workspace)
 	if err != nil {
-		return err
+		return signals.explain(err)
 	}
 	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
 	defer stopKill()
@@ -178,7 +179,7 @@ func inWorkspace(h *hardshell.Harness, workdir string) string {
 	if workdir == "" || strings.HasPrefix(workdir, "/") {
 		return workdir
 	}
-	return h.Session().Workspace() + "/" + workdir
+	return strings.TrimSuffix(h.Session().Workspace(), "/") + "/" + workdir
 }
 
 // report prints a result.

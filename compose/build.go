@@ -39,12 +39,16 @@ type Composition struct {
 func Build(rows []Row, in Surroundings) (*Composition, error) {
 	c := &Composition{Tools: &tool.Registry{}}
 	c.Pipeline = tool.NewPipeline(c.Tools, tool.Options{Log: in.Log})
-	made := map[string]bool{}
+	made := map[string]bool{}    // by row id
+	parts := map[string]string{} // row id by plugin
 	for _, row := range rows {
 		if made[row.ID] {
 			return nil, fault.New(fault.InvalidArgument, "composition row %q stands twice: remove one", row.ID)
 		}
-		made[row.ID] = true
+		if other, taken := parts[row.Plugin]; taken {
+			return nil, fault.New(fault.InvalidArgument, "composition row %q: plugin %q is row %q already: remove one", row.ID, row.Plugin, other)
+		}
+		made[row.ID], parts[row.Plugin] = true, row.ID
 		if err := c.add(row, in); err != nil {
 			return nil, fault.New(codeOr(err, fault.InvalidArgument), "composition row %q: %w", row.ID, err)
 		}
@@ -54,6 +58,12 @@ func Build(rows []Row, in Surroundings) (*Composition, error) {
 
 // add makes the part of one row.
 func (c *Composition) add(row Row, in Surroundings) error {
+	switch row.Plugin {
+	case PluginSubprocess, PluginShellEnv, PluginSession:
+		if row.Config != nil {
+			return errConfig(row)
+		}
+	}
 	switch row.Plugin {
 	case PluginSubprocess:
 		c.Runtime = local.New(local.Config{SpillDir: in.Home.Spill(in.SessionID)})

@@ -11,7 +11,8 @@ import (
 // Result is the outcome of one foreground run. Every outcome is a field of its
 // own.
 type Result struct {
-	// ExitCode is nil when the command died from a signal.
+	// ExitCode is nil when the command died from a signal, or could not be
+	// killed.
 	ExitCode *int
 	// Signal is the name of the signal that ended it, "SIGKILL" for instance,
 	// or "" when it exited.

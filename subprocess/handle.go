@@ -67,9 +67,10 @@ type Handle interface {
 	Survivors() []int
 }
 
-// Exit is how a leader ended. Code and Signal exclude each other.
+// Exit is how a leader ended. Code and Signal exclude each other; neither is
+// known of a leader that outlived its termination.
 type Exit struct {
-	// Code is the exit status, -1 when the leader died from a signal.
+	// Code is the exit status, -1 when the leader did not exit.
 	Code int
 	// Signal is the name of the signal that ended the leader, "SIGTERM" for
 	// instance, or "" when it exited.

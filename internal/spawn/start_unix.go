@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start starts a child. Its error is an *Error.
-func Start(attr *Attr) (*Child, error) {
+// startPortable starts a child through the syscall package.
+func startPortable(attr *Attr) (*Child, error) {
 	pidfd := -1
 	pid, _, err := syscall.StartProcess(attr.Path, attr.Argv, &syscall.ProcAttr{
 		Dir:   attr.Dir,

@@ -127,7 +127,7 @@ func result(child subprocess.Handle, timeout time.Duration) *shell.Result {
 		Stderr:    child.Reader(subprocess.Stderr).Collected(),
 		Survivors: child.Survivors(),
 	}
-	if exit.Signal == "" {
+	if exit.Code >= 0 {
 		r.ExitCode = &exit.Code
 	}
 	return r

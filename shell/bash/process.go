@@ -55,7 +55,7 @@ func (p *process) settle() {
 		p.state.Status = shell.Completed
 	}
 	p.state.Signal = exit.Signal
-	if exit.Signal == "" {
+	if exit.Code >= 0 {
 		p.state.ExitCode = &exit.Code
 	}
 	p.state.Survivors = p.child.Survivors()

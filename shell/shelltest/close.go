@@ -2,6 +2,8 @@ package shelltest
 
 import (
 	"context"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,24 +40,8 @@ func (s suite) close(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what a finished command left running ends too", func(t *testing.T) {
-		t.Parallel()
-		// The helper resists, and no pipe leads to it.
-		r := s.rig(t, Options{})
-		id := marker()
-		res := r.sh(t, `bash -c 'trap "" TERM; echo armed >armed; sleep `+id+`' >/dev/null 2>&1 & exit 0`)
-		wantExit(t, res, 0)
-		wantCut(t, res, uncut)
-		if res.Duration > 300*ms+slack {
-			t.Errorf("the run took %v", res.Duration)
-		}
-		await(t, "the helper to be armed", func() bool { return exists(r.path("armed")) })
-		awaitSleepers(t, id, 1)
-		if err := r.runtime.Close(guard(t)); err != nil {
-			t.Errorf("closing: %v", err)
-		}
-		noneLeft(t, id)
-	})
+	t.Run("what a finished command left running ends too", s.closeLeftovers)
+	t.Run("daemons that left at once end too", s.closeDaemons)
 	t.Run("a foreground run returns", func(t *testing.T) {
 		t.Parallel()
 		r := s.rig(t, Options{})
@@ -140,4 +126,55 @@ func (s suite) close(t *testing.T) {
 		}
 		await(t, "the process to end", func() bool { return len(marked(t, id)) == 0 })
 	})
+}
+
+// closeLeftovers closes the runtime of a command that is over, of which a
+// helper lives on to which no pipe leads.
+func (s suite) closeLeftovers(t *testing.T) {
+	t.Parallel()
+	for name, helper := range map[string]string{
+		"a plain one":            `sleep SECONDS`,
+		"one that resists":       `bash -c 'trap "" TERM; sleep SECONDS'`,
+		"one in its own session": `setsid sleep SECONDS`,
+		"a daemon":               `setsid setsid -f sleep SECONDS`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath("setsid"); err != nil && strings.HasPrefix(helper, "setsid") {
+				t.Skip(err)
+			}
+			r := s.rig(t, Options{})
+			id := marker()
+			res := r.sh(t, strings.ReplaceAll(helper, "SECONDS", id)+" >/dev/null 2>&1 & exit 0")
+			wantExit(t, res, 0)
+			wantCut(t, res, uncut)
+			if res.Duration > 300*ms+slack {
+				t.Errorf("the run took %v", res.Duration)
+			}
+			awaitSleepers(t, id, 1)
+			if err := r.runtime.Close(guard(t)); err != nil {
+				t.Errorf("closing: %v", err)
+			}
+			noneLeft(t, id)
+		})
+	}
+}
+
+// closeDaemons closes the runtime of commands that left at once for sessions of
+// their own.
+func (s suite) closeDaemons(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip(err)
+	}
+	t.Parallel()
+	const daemons = 20
+	r := s.rig(t, Options{Grace: 50 * ms})
+	id := marker()
+	for range daemons {
+		wantExit(t, r.run(t, shell.Request{Argv: []string{"setsid", "-f", "sleep", id}}), 0)
+	}
+	awaitSleepers(t, id, daemons)
+	if err := r.runtime.Close(guard(t)); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	noneLeft(t, id)
 }

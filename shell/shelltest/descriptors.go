@@ -69,7 +69,7 @@ func (s suite) descriptors(t *testing.T) {
 		wantExit(t, res, 5)
 		wantCut(t, res, uncut)
 		wantStdout(t, res, "out\n")
-		if res.Duration < 1000*ms {
+		if res.Duration < 900*ms {
 			t.Errorf("the command of one second was over after %v", res.Duration)
 		}
 	})

@@ -2,6 +2,7 @@ package shelltest
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,6 +75,24 @@ func (s suite) live(t *testing.T) {
 		if !exists(r.path("done")) || res.Stdout.Bytes != 1000000 || held.n != 1000000 {
 			t.Errorf("%d bytes were reported and %d written, want 1000000", res.Stdout.Bytes, held.n)
 		}
+	})
+	t.Run("gets the rest when it lags behind the end of the command", func(t *testing.T) {
+		t.Parallel()
+		r := s.rig(t, Options{Grace: 20 * ms})
+		held, id := newHeld(), marker()
+		const rest = 60000 // fits into a pipe
+		result := r.background(t, guard(t), shell.Request{
+			Command: "echo first; " + gate("go") + fmt.Sprintf("; printf %%0%dd 7; exit 3; : ", rest) + id, Stdout: held,
+		})
+		<-held.entered
+		awaitSome(t, id)
+		touch(t, r.path("go"))
+		await(t, "the command to end", func() bool { return len(marked(t, id)) == 0 })
+		r.sh(t, "sleep 0.1") // longer than the drain window
+		close(held.release)
+		res := result()
+		wantExit(t, res, 3)
+		wantStdout(t, res, "first\n"+strings.Repeat("0", rest-1)+"7")
 	})
 	t.Run("that fails is a reader that has gone", func(t *testing.T) {
 		t.Parallel()

@@ -47,8 +47,8 @@ func (s suite) outcome(t *testing.T) {
 		start := time.Now()
 		res := r.sh(t, "sleep "+marker()+" & sleep 0.2")
 		elapsed := time.Since(start)
-		if res.Duration < 200*ms || res.Duration > elapsed-250*ms {
-			t.Errorf("the duration is %v, want at least 200 ms and at least the drain less than %v", res.Duration, elapsed)
+		if res.Duration < 150*ms || res.Duration > elapsed-250*ms {
+			t.Errorf("the duration is %v, want about 200 ms, and at least the drain less than %v", res.Duration, elapsed)
 		}
 	})
 	t.Run("the streams are apart, each in order", func(t *testing.T) {

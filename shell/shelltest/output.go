@@ -46,6 +46,18 @@ func (s suite) output(t *testing.T) {
 			return true
 		})
 	})
+	t.Run("what an aborted command wrote last is included", func(t *testing.T) {
+		t.Parallel()
+		r := s.rig(t, Options{Grace: 5 * time.Second})
+		const last = 60000
+		for range 5 {
+			res := r.runAborted(t, shell.Request{
+				Command: fmt.Sprintf(`trap 'printf %%0%dd 7; exit 0' TERM; echo armed; while :; do sleep 0.01; done`, last),
+			})
+			wantExit(t, res, 0)
+			wantStdout(t, res, "armed\n"+strings.Repeat("0", last-1)+"7")
+		}
+	})
 	t.Run("an early part of the text is never lost", func(t *testing.T) {
 		t.Parallel()
 		r := s.rig(t, Options{MaxOutputBytes: 1 << 20})

@@ -99,6 +99,16 @@ func (s suite) stdin(t *testing.T) {
 		wantSignal(t, res, "SIGTERM")
 		wantCut(t, res, timedOut)
 	})
+	t.Run("ends with the command, for whoever reads on", func(t *testing.T) {
+		t.Parallel()
+		r := s.rig(t, Options{})
+		in, feed := io.Pipe()
+		defer feed.Close()
+		res := r.run(t, shell.Request{Command: "(" + gate("go") + "; cat; touch done) <&0 >/dev/null 2>&1 & exit 3", Stdin: in})
+		wantExit(t, res, 3)
+		touch(t, r.path("go"))
+		await(t, "the background process to see the end", func() bool { return exists(r.path("done")) })
+	})
 	t.Run("reaches a background process", func(t *testing.T) {
 		t.Parallel()
 		p := s.rig(t, Options{}).start(t, shell.Request{Command: "cat", Stdin: strings.NewReader("in\n")})

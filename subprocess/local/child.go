@@ -108,16 +108,14 @@ func (c *child) supervise(ctx context.Context) {
 	defer close(c.finished)
 	stopWatching := context.AfterFunc(ctx, c.Terminate)
 	c.startStreams()
-	c.proc.WaitExit()
-	status, groupAlive := c.tree.reap(c.proc)
-	exit := subprocess.Exit{Code: status.Code, Signal: status.Signal, Duration: time.Since(c.started)}
+	exit, groupAlive := c.awaitExit()
 	if !stopWatching() {
 		// What ends the context after this moment cuts nothing short.
 		exit.Cause = context.Cause(ctx)
 		c.Terminate()
 	}
 	c.drain(ctx)
-	if c.stdin != nil {
+	if c.data != nil {
 		c.stdin.Close() // releases a writer whose reader is a background process
 	}
 	if !isClosed(c.tree.begun) && !groupAlive && c.streamsEnded() {
@@ -135,6 +133,31 @@ func (c *child) supervise(ctx context.Context) {
 		}
 	}
 	c.runtime.forget(c)
+}
+
+// awaitExit waits for the end of the leader, reaps it, and reports whether its
+// group has members left. A leader that outlives a termination is given up: how
+// it ended is not known, and it is reaped whenever it does.
+func (c *child) awaitExit() (exit subprocess.Exit, groupAlive bool) {
+	exited := make(chan struct{})
+	go func() {
+		c.proc.WaitExit()
+		close(exited)
+	}()
+	select {
+	case <-exited:
+	case <-c.tree.ended:
+		if !isClosed(c.tree.gone) && !isClosed(exited) {
+			go func() {
+				<-exited
+				c.tree.reap(c.proc)
+			}()
+			return subprocess.Exit{Code: -1, Duration: time.Since(c.started)}, true
+		}
+		<-exited
+	}
+	status, groupAlive := c.tree.reap(c.proc)
+	return subprocess.Exit{Code: status.Code, Signal: status.Signal, Duration: time.Since(c.started)}, groupAlive
 }
 
 // startStreams sets the goroutines of the streams going.

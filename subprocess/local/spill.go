@@ -108,13 +108,28 @@ func (s *spillFile) close() string {
 	if s.file != nil {
 		file := s.file
 		s.file = nil
-		if err := file.Close(); err != nil {
-			// A close can report a failed write (NFS, quota): not complete.
+		there := isAt(file, s.path)
+		// A close can report a failed write (NFS, quota).
+		if err := file.Close(); err != nil && there {
 			os.Remove(s.path)
+			there = false
+		}
+		if !there {
 			s.path = ""
 		}
 	}
 	return s.path
+}
+
+// isAt reports whether path still names the file: its directory may have been
+// removed.
+func isAt(file *os.File, path string) bool {
+	own, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(own, named)
 }
 
 func (s *spillFile) discard() {

@@ -70,21 +70,23 @@ func (t *tree) reap(child *spawn.Child) (status spawn.Status, groupAlive bool) {
 }
 
 // terminate begins the end of the tree, once: SIGTERM, the grace, SIGKILL.
-func (t *tree) terminate() {
+func (t *tree) terminate() { t.begin(syscall.SIGTERM) }
+
+// kill ends the tree without a grace.
+func (t *tree) kill() {
+	t.killOnce.Do(func() { close(t.killed) })
+	t.begin(syscall.SIGKILL)
+}
+
+func (t *tree) begin(sig syscall.Signal) {
 	if isClosed(t.gone) {
 		return
 	}
 	t.beginOnce.Do(func() {
 		close(t.begun)
-		t.signalGroup(syscall.SIGTERM)
+		t.signalGroup(sig)
 		go t.escalate()
 	})
-}
-
-// kill ends the tree without a grace.
-func (t *tree) kill() {
-	t.killOnce.Do(func() { close(t.killed) })
-	t.terminate()
 }
 
 func (t *tree) markGone() { t.goneOnce.Do(func() { close(t.gone) }) }
@@ -109,13 +111,15 @@ func (t *tree) resisted() []int {
 // after the grace, SIGKILL to all.
 func (t *tree) escalate() {
 	defer close(t.ended)
-	t.find(func(p process) bool {
-		if p.group != t.pid {
-			syscall.Kill(p.pid, syscall.SIGTERM)
-		}
-		return true
-	})
-	if !t.awaitGone(t.grace, t.killed) {
+	if !isClosed(t.killed) {
+		t.find(func(p process) bool {
+			if p.group != t.pid {
+				syscall.Kill(p.pid, syscall.SIGTERM)
+			}
+			return true
+		})
+	}
+	if isClosed(t.killed) || !t.awaitGone(t.grace, t.killed) {
 		deadline := time.Now().Add(killBound)
 		for !t.killAll() && time.Now().Before(deadline) {
 			t.awaitGone(time.Until(deadline), nil)

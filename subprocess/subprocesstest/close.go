@@ -54,6 +54,7 @@ func (f *fixture) closeQuietly(handles ...subprocess.Handle) {
 		if !isDone(h) {
 			f.Errorf("Done of %d has not come when Close returns", h.PID())
 		}
+		f.awaitTree(h)
 		if s := h.Survivors(); len(s) != 0 {
 			f.Errorf("Survivors = %v", s)
 		}

@@ -25,6 +25,8 @@ func escapeChecks() []check {
 	)
 }
 
+const unshare = "unshare --user --map-root-user --pid --fork"
+
 // escape is a script that leaves sleepers behind in some way.
 type escape struct {
 	name     string
@@ -60,8 +62,8 @@ var escapes = []escape{
 		script: `setsid bash -c 'trap "" TERM HUP INT; (sleep "$1"; :) & exit' bash "$marker" >/dev/null 2>&1`},
 	{name: "another user", sleepers: 1, program: "setpriv", root: true,
 		script: `setpriv --reuid 65534 --regid 65534 --clear-groups setsid sleep "$marker" &`},
-	{name: "a pid namespace of its own", sleepers: 1, program: "unshare", root: true,
-		script: `setsid unshare --pid --fork sleep "$marker" &`},
+	{name: "a pid namespace of its own", sleepers: 1, program: "unshare",
+		script: `setsid ` + unshare + ` sleep "$marker" &`},
 }
 
 func (e escape) possible(f *fixture) {
@@ -74,7 +76,7 @@ func (e escape) possible(f *fixture) {
 			f.Skipf("skipped: %v", err)
 		}
 	}
-	if e.program == "unshare" && exec.Command("unshare", "--pid", "--fork", "true").Run() != nil {
+	if e.program == "unshare" && exec.Command("sh", "-c", unshare+" true").Run() != nil {
 		f.Skip("skipped: no pid namespace can be made here")
 	}
 }

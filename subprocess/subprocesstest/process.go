@@ -5,8 +5,9 @@ package subprocesstest
 import (
 	"context"
 	"os"
-	"os/signal"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -49,19 +50,32 @@ const noSignals = "0000000000000000"
 // shell, ignores signals that its commands must not ignore.
 func ignoredSignals(f *fixture) {
 	f.needProcfs()
-	ignored := []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1}
-	signal.Ignore(ignored...)
-	defer func() {
-		// Reset does not take an Ignore back; a Notify that is stopped does.
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, ignored...)
-		signal.Stop(c)
-	}()
+	const inside = "SUBPROCESSTEST_IGNORES_SIGNALS"
+	if os.Getenv(inside) == "" {
+		f.again(inside, "trap '' HUP INT QUIT PIPE USR1")
+		return
+	}
 	h := f.run(f.program("cat", "/proc/self/status"))
 	if blocked, ignored := f.signalsOf(h); blocked != noSignals || ignored != noSignals {
 		f.Errorf("the child starts with the signals %s blocked and %s ignored, want none", blocked, ignored)
 	}
 	f.expectSignal(f.run(f.bash("kill -HUP $$; exit 3")), "SIGHUP")
+}
+
+// again runs this check in a process of its own, which finds the variable set,
+// after a line of shell: Go cannot take back that it ignores a signal.
+func (f *fixture) again(variable, line string) {
+	f.Helper()
+	var pattern []string
+	for name := range strings.SplitSeq(f.Name(), "/") {
+		pattern = append(pattern, "^"+regexp.QuoteMeta(name)+"$")
+	}
+	cmd := exec.Command("bash", "-c", line+`; exec "$@"`, "bash", os.Args[0],
+		"-test.run="+strings.Join(pattern, "/"), "-test.timeout=2m")
+	cmd.Env = append(os.Environ(), variable+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		f.Errorf("%v:\n%s", err, out)
+	}
 }
 
 // strayDescriptors leaves open what other code of this process might: plain

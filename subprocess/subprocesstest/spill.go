@@ -44,6 +44,17 @@ func (f *fixture) spilled() []string {
 	return files
 }
 
+// spillPath is the path of the standard output's file, which is told in two
+// ways.
+func (f *fixture) spillPath(h subprocess.Handle) string {
+	f.Helper()
+	path := collected(h).SpillPath
+	if also := h.Reader(subprocess.Stdout).SpillPath(); also != path {
+		f.Errorf("SpillPath is %q, and in Collected %q", also, path)
+	}
+	return path
+}
+
 func (f *fixture) expectNoSpill() {
 	f.Helper()
 	if files := f.spilled(); len(files) != 0 {
@@ -141,13 +152,13 @@ func spillBoundaryByBytes(f *fixture) {
 	for _, c := range "abcdefgh" {
 		d.print(string(c))
 		whole += string(c)
-		if path := collected(d.h).SpillPath; (path != "") != (len(whole) > 4) {
+		if path := f.spillPath(d.h); (path != "") != (len(whole) > 4) {
 			f.Errorf("after %q the path is %q", whole, path)
 		}
 	}
-	f.expectSpill(collected(d.h).SpillPath, whole)
+	f.expectSpill(f.spillPath(d.h), whole)
 	d.print("i")
-	if path := collected(d.h).SpillPath; path != "" {
+	if path := f.spillPath(d.h); path != "" {
 		f.Errorf("past the limit the path is %q", path)
 	}
 	if got, want := d.end(), (subprocess.CollectedOutput{Text: "fghi", Truncated: true, Bytes: 9}); got != want {
@@ -169,14 +180,14 @@ func noSpillAsked(f *fixture) {
 func pathWhileOpen(f *fixture) {
 	d := f.feed(collectSpilling(4, 10))
 	d.print("abcd")
-	if path := collected(d.h).SpillPath; path != "" {
+	if path := f.spillPath(d.h); path != "" {
 		f.Errorf("within the window the path is %q", path)
 	}
 	d.print("efgh")
-	path := collected(d.h).SpillPath
+	path := f.spillPath(d.h)
 	f.expectSpill(path, "abcdefgh")
 	d.print("ijk")
-	if now := collected(d.h).SpillPath; now != "" {
+	if now := f.spillPath(d.h); now != "" {
 		f.Errorf("past the limit the path is %q", now)
 	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
@@ -235,7 +246,7 @@ func spillOutlivesRuntime(f *fixture) {
 	content := numbered(100)
 	h := f.cat(content)
 	f.close()
-	f.expectSpill(collected(h).SpillPath, content)
+	f.expectSpill(f.spillPath(h), content)
 }
 
 func spillAtDrain(f *fixture) {
@@ -282,7 +293,7 @@ func spillDirectoryGoes(f *fixture) {
 	content := numbered(100)
 	d := f.feed(collectSpilling(500, 1<<20))
 	d.print(content)
-	if collected(d.h).SpillPath == "" {
+	if f.spillPath(d.h) == "" {
 		f.Error("there is no file to begin with")
 	}
 	if err := os.RemoveAll(f.SpillDir); err != nil {

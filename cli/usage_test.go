@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hardshell/bench"
+)
+
+// invoke runs one invocation in this process, in a home of its own.
+func invoke(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	args = append([]string{"--home", filepath.Join(t.TempDir(), "home")}, args...)
+	status = Main(t.Context(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	return status, out.String(), errs.String()
+}
+
+const (
+	seeHelp    = "\nSee 'hardshell --help'"
+	seeRunHelp = "\nSee 'hardshell run --help'"
+)
+
+func TestAMistakeIsToldWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no such command", []string{"nothing"}, `unknown command "nothing" for "hardshell"` + seeHelp},
+		{"nearly a command", []string{"rnu"}, "unknown command \"rnu\" for \"hardshell\"\n\nDid you mean this?\n\trun\n" + seeHelp},
+		{"no such part of a command", []string{"compose", "nothing"}, `unknown command "nothing" for "hardshell compose"` + seeHelp},
+		{"an argument too many", []string{"version", "extra"}, `unknown command "extra" for "hardshell version"` + seeHelp},
+		{"no such flag", []string{"--nothing"}, "unknown flag: --nothing" + seeHelp},
+		{"no such flag of a command", []string{"run", "--nothing", "true"}, "unknown flag: --nothing" + seeRunHelp},
+		{"a flag without its value", []string{"run", "--timeout"}, "flag needs an argument: --timeout" + seeRunHelp},
+		{"no command to run", []string{"run"}, "run needs a command: hardshell run 'echo hello'"},
+		{"nothing after the dashes", []string{"run", "--"}, "run needs a command: hardshell run 'echo hello'"},
+		{"no output at all", []string{"run", "--max-output", "0", "true"}, "--max-output must be a positive number of bytes"},
+		{"less than no output", []string{"run", "--max-output=-1", "true"}, "--max-output must be a positive number of bytes"},
+		{"a size with a unit", []string{"run", "--max-output", "1k", "true"}, `invalid argument "1k" for "--max-output" flag: strconv.ParseInt: parsing "1k": invalid syntax` + seeRunHelp},
+		{"a variable without a value", []string{"run", "--env", "NAME", "true"}, "--env takes NAME=VALUE"},
+		{"a variable without a name", []string{"run", "--env", "=value", "true"}, "--env takes NAME=VALUE"},
+		{"an empty variable", []string{"run", "--env", "", "true"}, "--env takes NAME=VALUE"},
+		{"no such mode", []string{"run", "--mode", "none", "true"}, `unknown sandbox mode "none": use read-only, workspace-write or danger-full-access`},
+		{"an empty mode", []string{"run", "--mode", "", "true"}, `unknown sandbox mode "": use read-only, workspace-write or danger-full-access`},
+		{"no tool to call", []string{"call"}, "call needs a tool and its arguments: hardshell call TOOL [JSON]"},
+		{"too much to call", []string{"call", "bash", "{}", "{}"}, "call needs a tool and its arguments: hardshell call TOOL [JSON]"},
+		{"no such log level", []string{"--log-level", "loud", "tools"}, `--log-level "loud" is none of debug, info, warn, error`},
+		{"no shell to complete for", []string{"completion"}, "completion needs one shell: bash, zsh or fish"},
+		{"an unknown shell to complete for", []string{"completion", "tcsh"}, `completion for "tcsh" is not known: use bash, zsh or fish`},
+		{"no runs", []string{"bench", "--runs", "0"}, "--runs and --megabytes must be positive"},
+		{"no megabytes", []string{"bench", "--megabytes", "-1"}, "--runs and --megabytes must be positive"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			status, out, errs := invoke(t, c.args...)
+			if want := "hardshell: " + c.want + "\n"; status != 2 || out != "" || errs != want {
+				t.Errorf("status %d, output %q, standard error %q; want %q", status, out, errs, want)
+			}
+		})
+	}
+}
+
+func TestAMistakeWithJSONIsADocument(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		args    []string
+		message string
+	}{
+		{"no command to run", []string{"run", "--json"}, `run needs a command: hardshell run 'echo hello'`},
+		{"a mistake after it", []string{"run", "--json", "--nothing", "true"}, `unknown flag: --nothing\nSee 'hardshell run --help'`},
+		{"a mistake before it", []string{"run", "--nothing", "--json", "true"}, `unknown flag: --nothing\nSee 'hardshell run --help'`},
+		{"an argument too many", []string{"compose", "check", "--json", "extra"}, `unknown command \"extra\" for \"hardshell compose check\"\nSee 'hardshell --help'`},
+		{"a bad session", []string{"--session", "../x", "tools", "--json"}, `\"../x\" is no session id: it must begin with a letter or digit and have at most 64 letters, digits, dots, underscores and hyphens (^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$)`},
+		{"two ways to print", []string{"run", "--json", "--text", "true"}, "--json and --text exclude each other: choose one"},
+		{"a bad number of runs", []string{"bench", "--json", "--runs", "0"}, "--runs and --megabytes must be positive"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			status, out, errs := invoke(t, c.args...)
+			want := `{"error":{"code":"INVALID_ARGUMENT","message":"` + c.message + `"}}` + "\n"
+			if status != 2 || out != want || errs != "" {
+				t.Errorf("status %d, output %q, standard error %q; want %q", status, out, errs, want)
+			}
+		})
+	}
+	t.Run("but not when it belongs to the command", func(t *testing.T) {
+		if status, out, errs := invoke(t, "run", "--nothing", "--", "echo", "--json"); status != 2 || out != "" || errs == "" {
+			t.Errorf("status %d, output %q, standard error %q", status, out, errs)
+		}
+	})
+}
+
+func TestATimeoutThatIsNoneIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []string{
+		"0", "0s", "-1", "-5s", "", " ", "1.5", "1e3", "NaN", "Inf", "None", "NONE", "5 m", "5 minutes", "0x10", "٣",
+		"99999999999999999999", "9223372036854", "9223372036855", "9999999h", "1ps", "0.1ns",
+	} {
+		t.Run(timeout, func(t *testing.T) {
+			ran := filepath.Join(t.TempDir(), "ran")
+			status, out, errs := invoke(t, "run", "--timeout", timeout, "--", "touch", ran)
+			if status != 2 || out != "" || !strings.HasSuffix(errs, "is no positive duration: use 90s, 5m, bare milliseconds, or none\n") {
+				t.Errorf("status %d, output %q, standard error %q", status, out, errs)
+			}
+			if _, err := os.Stat(ran); err == nil {
+				t.Error("the command was run")
+			}
+		})
+	}
+}
+
+func TestASessionIsCheckedOnEveryFace(t *testing.T) {
+	t.Parallel()
+	for _, session := range []string{"../x", ".x", "-x", "a/b", "a b", "é", "a\n", strings.Repeat("a", 65)} {
+		for _, args := range [][]string{
+			{"run", "touch ran"}, {"call", "bash", `{"command":"touch ran","description":"d"}`}, {"tools"}, {"compose", "check"},
+		} {
+			status, out, errs := invoke(t, append([]string{"--session=" + session}, args...)...)
+			if status != 2 || out != "" || !strings.Contains(errs, "is no session id: it must begin with a letter or digit") {
+				t.Errorf("%s with %q: status %d, output %q, standard error %q", args[0], session, status, out, errs)
+			}
+		}
+	}
+	if _, err := os.Stat("ran"); err == nil {
+		t.Error("a command was run")
+	}
+}
+
+func TestAMistakeDoesNotTellAValue(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-value"
+	for _, args := range [][]string{
+		{"run", "--env", "API_KEY=" + secret, "--timeout", "0", "true"},
+		{"run", "--env", "API_KEY=" + secret, "--nothing", "true"},
+		{"run", "--env", "API_KEY=" + secret, "--mode", "read-only", "true"},
+		{"run", "--env", "API_KEY=" + secret, "--workspace", "missing", "true"},
+		{"run", "--env", "API_KEY=" + secret},
+		{"run", "--env", secret, "true"},
+		{"run", "--env", "=" + secret, "true"},
+		{"run", "--json", "--env", "=" + secret, "true"},
+		{"--session", "a b", "run", "--env", "API_KEY=" + secret, "true"},
+	} {
+		status, out, errs := invoke(t, append([]string{"--log-level", "debug"}, args...)...)
+		if status != 2 && status != 125 {
+			t.Errorf("%q: status %d", args, status)
+		}
+		if strings.Contains(out+errs, secret) {
+			t.Errorf("%q: it tells the value: %q, %q", args, out, errs)
+		}
+	}
+}
+
+func TestPairsAreATableWithTheRatioFirst(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	a := &app{streams: Streams{Out: &out}}
+	err := a.printPairs([]bench.Pair{
+		{Name: "spawn", Ratio: 1.066, A: bench.Side{Name: "run bash -c true", Median: 4266 * time.Microsecond}, B: bench.Side{Name: "bare", Median: 4 * time.Millisecond}},
+		{Name: "cold", Ratio: 12, A: bench.Side{Name: "hardshell", Median: 12 * time.Second}, B: bench.Side{Name: "bash", Median: time.Second}},
+	})
+	const want = "" +
+		"RATIO  WHAT              MEDIAN  AGAINST  MEDIAN\n" +
+		"1.07   run bash -c true  4.27ms  bare     4ms\n" +
+		"12.00  hardshell         12s     bash     1s\n"
+	if err != nil || out.String() != want {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

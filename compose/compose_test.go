@@ -1,0 +1,234 @@
+//go:build unix
+
+package compose_test
+
+import (
+	"encoding/json"
+	"flag"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hardshell/compose"
+	"hardshell/internal/fault"
+	"hardshell/internal/state"
+	"hardshell/shell"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// surroundings is a place to put a composition into.
+func surroundings(t *testing.T) compose.Surroundings {
+	t.Helper()
+	home, err := state.ResolveHome(filepath.Join(t.TempDir(), "home"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compose.Surroundings{Home: home, SessionID: "s1", Log: slog.New(slog.DiscardHandler)}
+}
+
+// row returns the row of the default composition with an id.
+func row(t *testing.T, id string) compose.Row {
+	t.Helper()
+	for _, r := range compose.Default() {
+		if r.ID == id {
+			return r
+		}
+	}
+	t.Fatalf("there is no row %q", id)
+	return compose.Row{}
+}
+
+// rows returns rows of the default composition, in the order of the ids.
+func rows(t *testing.T, ids ...string) []compose.Row {
+	t.Helper()
+	var list []compose.Row
+	for _, id := range ids {
+		list = append(list, row(t, id))
+	}
+	return list
+}
+
+func TestDefaultRowsAreAnInterface(t *testing.T) {
+	t.Parallel()
+	got, err := json.MarshalIndent(compose.Default(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	const golden = "testdata/rows.json"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("the rows are\n%s", got)
+	}
+}
+
+func TestDefaultRowsBelongToTheCaller(t *testing.T) {
+	t.Parallel()
+	compose.Default()[0].ID = "changed"
+	if id := compose.Default()[0].ID; id != "subprocess" {
+		t.Errorf("the next caller gets the row %q", id)
+	}
+}
+
+func TestBuildMakesTheParts(t *testing.T) {
+	t.Parallel()
+	in := surroundings(t)
+	c, err := compose.Build(compose.Default(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Runtime == nil || c.Environment == nil || c.Shell == nil || c.Pipeline == nil || len(c.Tools.Tools()) != 1 {
+		t.Errorf("a part is missing: %+v", c)
+	}
+	var keys []string
+	for _, v := range c.Environment.List() {
+		keys = append(keys, v.Key)
+	}
+	if got := strings.Join(keys, " "); got != "DSH_HOME DSH_SESSION_ID DSH_SESSION_JSONL DSH_SHELL" {
+		t.Errorf("the facts are %s", got)
+	}
+	if _, err := os.Stat(in.Home.Root()); err == nil {
+		t.Error("building made the home")
+	}
+	if err := c.Runtime.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuildLeavesAbsentPartsOut(t *testing.T) {
+	t.Parallel()
+	c, err := compose.Build(nil, surroundings(t))
+	if err != nil || c.Runtime != nil || c.Environment != nil || c.Shell != nil || c.Pipeline == nil || len(c.Tools.Tools()) != 0 {
+		t.Errorf("no rows make %+v, %v", c, err)
+	}
+	c, err = compose.Build(rows(t, "shell-env", "subprocess", "shell"), surroundings(t))
+	if err != nil || c.Shell == nil || len(c.Tools.Tools()) != 0 || len(c.Environment.List()) != 3 {
+		t.Errorf("some rows make %+v, %v", c, err)
+	}
+}
+
+func TestBuildNamesTheRowAtFault(t *testing.T) {
+	t.Parallel()
+	with := func(r compose.Row) []compose.Row {
+		list := compose.Default()
+		for i := range list {
+			if list[i].ID == r.ID {
+				list[i] = r
+				return list
+			}
+		}
+		return append(list, r)
+	}
+	for _, c := range []struct {
+		name string
+		rows []compose.Row
+		want string
+	}{
+		{"a row twice", append(compose.Default(), row(t, "session")), `composition row "session" stands twice: remove one`},
+		{"a part twice", with(compose.Row{ID: "other", Plugin: compose.PluginSubprocess}), `composition row "other": plugin "subprocess-local" is row "subprocess" already: remove one`},
+		{"no such plugin", with(compose.Row{ID: "mine", Plugin: "sandbox"}), `composition row "mine": there is no plugin "sandbox"`},
+		{"no plugin", with(compose.Row{ID: "mine"}), `composition row "mine": there is no plugin ""`},
+		{"a shell before its runtime", rows(t, "shell-env", "shell", "subprocess"), `composition row "shell": it needs a row of plugin "subprocess-local" before it`},
+		{"a session before its environment", rows(t, "session", "shell-env"), `composition row "session": it needs a row of plugin "shell-env" before it`},
+		{"a tool before its shell", rows(t, "subprocess", "shell-env", "tool-bash", "shell"), `composition row "tool-bash": it needs a row of plugin "shell-bash" before it`},
+		{"a tool before its environment", rows(t, "subprocess", "shell", "tool-bash"), `composition row "tool-bash": it needs a row of plugin "shell-env" before it`},
+		{"a shell without a configuration", with(compose.Row{ID: "shell", Plugin: compose.PluginShell}), `composition row "shell": <nil> is no configuration of plugin "shell-bash"`},
+		{"a shell with a pointer to one", with(compose.Row{ID: "shell", Plugin: compose.PluginShell, Config: &compose.ShellConfig{}}), `composition row "shell": *compose.ShellConfig is no configuration of plugin "shell-bash"`},
+		{"a shell with another's", with(compose.Row{ID: "shell", Plugin: compose.PluginShell, Config: compose.ToolBashConfig{}}), `composition row "shell": compose.ToolBashConfig is no configuration of plugin "shell-bash"`},
+		{"a tool with a map", with(compose.Row{ID: "tool-bash", Plugin: compose.PluginToolBash, Config: map[string]any{"secret": "hunter2"}}), `composition row "tool-bash": map[string]interface {} is no configuration of plugin "tool-bash"`},
+		{"a configuration of what has none", with(compose.Row{ID: "session", Plugin: compose.PluginSession, Config: "hunter2"}), `composition row "session": string is no configuration of plugin "session"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			built, err := compose.Build(c.rows, surroundings(t))
+			if built != nil || fault.CodeOf(err) != fault.InvalidArgument || err.Error() != c.want {
+				t.Errorf("Build gives %v, %v (%s), want %s", built, err, fault.CodeOf(err), c.want)
+			}
+		})
+	}
+}
+
+func TestBuildRefusesLimitsThatAreNone(t *testing.T) {
+	t.Parallel()
+	change := func(c compose.ShellConfig, field string, value float64) compose.ShellConfig {
+		switch field {
+		case "timeoutMs":
+			c.TimeoutMs = value
+		case "maxTimeoutMs":
+			c.MaxTimeoutMs = value
+		case "graceMs":
+			c.GraceMs = value
+		case "maxOutputBytes":
+			c.MaxOutputBytes = int64(value)
+		case "maxSpillBytes":
+			c.MaxSpillBytes = int64(value)
+		}
+		return c
+	}
+	defaults := row(t, "shell").Config.(compose.ShellConfig)
+	build := func(t *testing.T, config compose.ShellConfig) error {
+		list := compose.Default()
+		list[3].Config = config
+		_, err := compose.Build(list, surroundings(t))
+		return err
+	}
+	bad := map[string][]float64{
+		"maxOutputBytes": {0, -1, math.MinInt64},
+		"maxSpillBytes":  {0, -1, math.MinInt64},
+	}
+	for _, field := range []string{"timeoutMs", "maxTimeoutMs", "graceMs"} {
+		bad[field] = []float64{
+			0, math.Copysign(0, -1), -1, -0.5, 1e-7, math.SmallestNonzeroFloat64,
+			math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, float64(math.MaxInt64) / 1e6,
+		}
+	}
+	for field, values := range bad {
+		for _, value := range values {
+			err := build(t, change(defaults, field, value))
+			want := `composition row "shell": bash-local: ` + field + " must be a positive finite number"
+			if fault.CodeOf(err) != fault.InvalidArgument || err.Error() != want {
+				t.Errorf("%s %v gives %v", field, value, err)
+			}
+		}
+	}
+	if err := build(t, change(defaults, "graceMs", 2147483648)); err == nil || !strings.Contains(err.Error(), "graceMs must be no greater than 2147483647") {
+		t.Errorf("a grace that no timer holds gives %v", err)
+	}
+	for field, value := range map[string]float64{"timeoutMs": 9e12, "maxTimeoutMs": 0.5, "graceMs": 2147483647, "maxOutputBytes": 1, "maxSpillBytes": 1 << 62} {
+		if err := build(t, change(defaults, field, value)); err != nil {
+			t.Errorf("%s %v is refused: %v", field, value, err)
+		}
+	}
+}
+
+func TestTheShellHasItsConfiguration(t *testing.T) {
+	t.Parallel()
+	list := compose.Default()
+	list[3].Config = compose.ShellConfig{
+		Cwd: "/", TimeoutMs: 1500.5, MaxTimeoutMs: 2000, MaxOutputBytes: 100, MaxSpillBytes: 1000, GraceMs: 10,
+	}
+	c, err := compose.Build(list, surroundings(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := c.Shell.Resolve(shell.Request{Command: "true"})
+	if err != nil || spec.Workdir != "/" || spec.Timeout != 1500500*time.Microsecond || spec.StdoutMaxBytes != 100 {
+		t.Errorf("the spec is %+v, %v", spec, err)
+	}
+	if spec, err = c.Shell.Resolve(shell.Request{Command: "true", Timeout: time.Hour}); err != nil || spec.Timeout != 2*time.Second {
+		t.Errorf("the cap gives %v, %v", spec.Timeout, err)
+	}
+}
