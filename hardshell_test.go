@@ -321,7 +321,7 @@ func TestCallGoesThroughThePipeline(t *testing.T) {
 		t.Error("there is no tool bash")
 	}
 	var session string
-	remove := h.Pipeline().OnPre(func(_ context.Context, call tool.Call, _ func(context.Context) (tool.Decision, error)) (tool.Decision, error) {
+	remove := h.Pipeline().OnPre(func(_ context.Context, call tool.Call, _ tool.Next[tool.Decision]) (tool.Decision, error) {
 		session = call.Session.ID()
 		return tool.Decision{Action: tool.Deny, Reason: "not today"}, nil
 	})
@@ -389,15 +389,22 @@ func TestCloseEndsEverythingAndStaysQuiet(t *testing.T) {
 func TestCloseDoesNotWaitForTheGraceWhenItsContextHasEnded(t *testing.T) {
 	t.Parallel()
 	h := open(t, hardshell.Options{})
-	process, err := h.Start(t.Context(), shell.Request{Command: `trap "" TERM; echo $$; while :; do sleep 600; done`})
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process, err := h.Start(t.Context(), shell.Request{
+		Command: `trap "" TERM; echo $$ >"$FIFO"; while :; do sleep 600; done`, Env: map[string]string{"FIFO": fifo},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, output := 0, ""
-	for !strings.HasSuffix(output, "\n") && t.Context().Err() == nil {
-		output += process.ReadOutput().Delta
+	written, err := os.ReadFile(fifo) // waits for the command
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := fmt.Sscan(output, &pid); err != nil {
+	var pid int
+	if _, err := fmt.Sscan(string(written), &pid); err != nil {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

@@ -134,7 +134,7 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	if err != nil {
 		return signals.explain(err)
 	}
-	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
+	stopKill := context.AfterFunc(signals.again, func() {  })
 	defer stopKill()
 	defer h.Close(signals.again)
 

@@ -98,10 +98,7 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 	// One context carries both causes, so that only the first one counts.
 	run, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if spec.Timeout != shell.NoTimeout {
-		deadline := time.AfterFunc(spec.Timeout, func() { cancel(errTimeout) })
-		defer deadline.Stop()
-	}
+	began := time.Now()
 	child, err := e.spawn(run, &spec, outputs{
 		stdout: collect(spec.StdoutMaxBytes, config.MaxSpillBytes, spec.Stdout),
 		stderr: collect(config.MaxOutputBytes, config.MaxSpillBytes, spec.Stderr),
@@ -109,6 +106,11 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if spec.Timeout != shell.NoTimeout {
+		// Armed now, so that a timeout that passes meanwhile is no refusal.
+		deadline := time.AfterFunc(time.Until(began.Add(spec.Timeout)), func() { cancel(errTimeout) })
+		defer deadline.Stop()
 	}
 	<-child.Done()
 	return result(child, spec.Timeout), nil

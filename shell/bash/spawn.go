@@ -59,7 +59,7 @@ func (e *Executor) spawn(ctx context.Context, spec *shell.Spec, out outputs) (su
 		child.Argv = []string{"bash", "-c", "--", spec.Command}
 		return e.spawnBash(ctx, child)
 	}
-	script, err := scriptFile(spec.Command)
+	script, err := scriptFile(spec.Command + scriptEnd)
 	if err != nil {
 		return nil, fault.New(fault.SpawnFailed, "cannot hand over a command of %d bytes: %w", len(spec.Command), err)
 	}
@@ -87,5 +87,9 @@ func (e *Executor) spawnBash(ctx context.Context, child subprocess.Spec) (subpro
 const maxArgument = 128 << 10
 
 // readScript evaluates the script of descriptor 3, which the script's own
-// commands do not see. The first line of the script stays line 1.
-const readScript = `eval "exec 3<&-; $(</dev/fd/3)"`
+// commands do not see. The mark at its end keeps its last newlines, which the
+// substitution would take away. The script's first line stays line 1.
+const (
+	readScript = `set -- "$(</dev/fd/3)"; eval "set --; exec 3<&-; ${1%` + scriptEnd + `}"`
+	scriptEnd  = "."
+)

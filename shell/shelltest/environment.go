@@ -29,6 +29,13 @@ func (s suite) environment(t *testing.T) {
 		got = r.environ(t, shell.Request{Env: map[string]string{"TERM": "x", "NO_COLOR": "", "PAGER": "more"}})
 		wantVars(t, got, map[string]string{"TERM": "x", "NO_COLOR": "", "PAGER": "more", "GIT_PAGER": "cat"})
 	})
+	t.Run("a malformed harness's is no trouble", func(t *testing.T) {
+		t.Parallel()
+		r := s.rig(t, Options{Ambient: ambient(t, "A=first", "", "JUNK", "=C:=C:\\", "A=last", "B=")})
+		got := r.environ(t, shell.Request{})
+		wantVars(t, got, map[string]string{"A": "last", "B": ""})
+		wantNoVars(t, got, []string{"JUNK", ""})
+	})
 	t.Run("an explicit entry is honoured, whatever its name", func(t *testing.T) {
 		t.Parallel()
 		env := map[string]string{

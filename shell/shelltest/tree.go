@@ -37,6 +37,7 @@ var families = []family{
 	{"a child that ignores SIGTERM", "(trap '' TERM; exec SLEEP) & wait", 1, ""},
 	{"a daemon that ignores SIGTERM", "(trap '' TERM; exec setsid SLEEP >/dev/null 2>&1) & wait", 1, "setsid"},
 	{"everyone ignores SIGTERM", "trap '' TERM; SLEEP & SLEEP", 2, ""},
+	{"a parent that does not reap", "(true & exec SLEEP) & wait", 1, ""},
 	{"a child that is stopped", "SLEEP & GO; kill -STOP $!; READY; wait", 1, ""},
 	{"everyone is stopped", "SLEEP & GO; kill -STOP $!; READY; kill -STOP $$", 1, ""},
 }

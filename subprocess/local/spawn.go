@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -91,6 +92,14 @@ func withPWD(spec *subprocess.Spec) map[string]string {
 			return spec.Env
 		}
 		dir = own + "/" + dir
+	}
+	if filepath.Clean(dir) != dir {
+		// A shell takes link/.. out of PWD as text; the kernel followed the link.
+		physical, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return spec.Env // the spawn will say why
+		}
+		dir = physical
 	}
 	env := make(map[string]string, len(spec.Env)+1)
 	for name, value := range spec.Env {
