@@ -29,6 +29,7 @@ import (
 	"hardshell/compose"
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
+	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shellenv"
 	"hardshell/subprocess"
@@ -84,9 +85,11 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A command needs nothing from the home; what does, says so itself.
 	if err := home.Ensure(); err != nil {
-		// A command needs nothing from the home; what does, says so itself.
-		o.Log.Warn("the home cannot be created", "home", home.Root(), "error", err)
+		o.Log.Warn("the home cannot be created", "error", err)
+	} else if err := home.Check(); err != nil {
+		o.Log.Warn("the home cannot be trusted", "error", err)
 	}
 	parts, err := compose.Build(compose.Default(), compose.Surroundings{Home: home, SessionID: id, Log: o.Log})
 	if err != nil {
@@ -115,7 +118,9 @@ func (h *Harness) Tools() *tool.Registry { return h.parts.Tools }
 func (h *Harness) Pipeline() *tool.Pipeline { return h.parts.Pipeline }
 
 // Run runs one request in the foreground, in the workspace unless it names a
-// directory. See shell.Executor for what it promises.
+// directory; a relative one is taken from the workspace. A policy that confines
+// is refused with SANDBOX_UNAVAILABLE when the executor does not. See
+// shell.Executor for what else it promises.
 func (h *Harness) Run(ctx context.Context, request shell.Request) (*shell.Result, error) {
 	spec, err := h.resolve(request)
 	if err != nil {
@@ -162,18 +167,25 @@ const spillRetention = 7 * 24 * time.Hour
 
 // resolve completes a request with the session's facts.
 func (h *Harness) resolve(request shell.Request) (shell.Spec, error) {
-	if request.Workdir == "" {
-		request.Workdir = h.session.workspace
-	}
-	if len(request.DshEnv.Names()) == 0 {
-		facts, err := h.parts.Environment.Collect(shellenv.Execution{
-			SessionID: h.session.id, SessionLog: h.session.log,
-		})
-		if err != nil {
-			h.log.Warn("some managed variables are missing", "error", err)
+	if policy := request.SandboxPolicy; policy != nil && policy.Mode != sandbox.DangerFullAccess {
+		if _, confines := h.parts.Shell.SandboxMode(); !confines {
+			return shell.Spec{}, sandbox.Unavailable(policy.Mode, "this composition does not confine")
 		}
-		request.DshEnv = facts
 	}
+	switch {
+	case request.Workdir == "":
+		request.Workdir = h.session.workspace
+	case !filepath.IsAbs(request.Workdir):
+		// Joined as text: the kernel follows links before it takes dots away.
+		request.Workdir = h.session.workspace + "/" + request.Workdir
+	}
+	facts, err := h.parts.Environment.Collect(shellenv.Execution{
+		SessionID: h.session.id, SessionLog: h.session.log,
+	})
+	if err != nil {
+		h.log.Warn("some managed variables are missing", "error", err)
+	}
+	request.DshEnv = request.DshEnv.Merge(facts)
 	return h.parts.Shell.Resolve(request)
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"hardshell"
 	"hardshell/internal/fault"
+	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shellenv"
 	"hardshell/subprocess"
@@ -159,6 +160,13 @@ func TestTheWorkspaceIsPhysical(t *testing.T) {
 			t.Errorf("in the workspace %q a command is in %q, want %q", workspace, got, want)
 		}
 	}
+	h := open(t, hardshell.Options{Workspace: "real"})
+	for workdir, want := range map[string]string{"sub": "/real/sub", "../lnk": "/real/sub", "../lnk/..": "/real"} {
+		result, err := h.Run(t.Context(), shell.Request{Command: "pwd; pwd -P", Workdir: workdir})
+		if err != nil || !strings.HasSuffix(result.Stdout.Text, "\n"+dir+want+"\n") {
+			t.Errorf("a command in %q is in %+v, %v, want %s", workdir, result, err, dir+want)
+		}
+	}
 	// In a directory that was reached through a link, too.
 	t.Chdir(filepath.Join(dir, "lnk"))
 	t.Setenv("PWD", filepath.Join(dir, "lnk"))
@@ -251,13 +259,31 @@ func TestWhatOthersContributeIsAFact(t *testing.T) {
 		t.Errorf("the log tells %d times, want 2: %s", got, log.String())
 	}
 
-	given, err := subprocess.NewDshEnvironment(map[string]string{"DSH_OWN": "1"})
+	given, err := subprocess.NewDshEnvironment(map[string]string{"DSH_OWN": "mine", "DSH_SHELL": "other"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := h.Run(t.Context(), shell.Request{Command: "printenv | grep ^DSH_", DshEnv: given})
-	if err != nil || result.Stdout.Text != "DSH_OWN=1\n" {
-		t.Errorf("facts that a caller gives are not all there is: %+v, %v", result, err)
+	result, err := h.Run(t.Context(), shell.Request{Command: "echo $DSH_OWN $DSH_SHELL $DSH_COLOUR", DshEnv: given})
+	if err != nil || result.Stdout.Text != "mine 1 green\n" {
+		t.Errorf("with the facts of a caller: %+v, %v", result, err)
+	}
+}
+
+func TestAPolicyThatConfinesIsNeverRunOpen(t *testing.T) {
+	t.Parallel()
+	h := open(t, hardshell.Options{})
+	for _, mode := range []sandbox.Mode{sandbox.ReadOnly, sandbox.WorkspaceWrite, "unheard-of"} {
+		file := filepath.Join(t.TempDir(), "made")
+		request := shell.Request{Command: "touch '" + file + "'", SandboxPolicy: &sandbox.Policy{Mode: mode}}
+		if _, err := h.Run(t.Context(), request); hardshell.CodeOf(err) != "SANDBOX_UNAVAILABLE" {
+			t.Errorf("Run under %s: %v", mode, err)
+		}
+		if _, err := h.Start(t.Context(), request); hardshell.CodeOf(err) != "SANDBOX_UNAVAILABLE" {
+			t.Errorf("Start under %s: %v", mode, err)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("under %s the command ran", mode)
+		}
 	}
 }
 
@@ -277,6 +303,7 @@ func TestRunSaysWhatHappened(t *testing.T) {
 		{"a capped timeout", shell.Request{Command: "true", Timeout: time.Hour}, 0, "", 600 * time.Second},
 		{"a person's timeout", shell.Request{Command: "true", Timeout: time.Hour, TimeoutUncapped: true}, 0, "", time.Hour},
 		{"another directory", shell.Request{Command: "pwd", Workdir: "/"}, 0, "/\n", 120 * time.Second},
+		{"a policy that does not", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.DangerFullAccess}}, 0, "", 120 * time.Second},
 		{"input", shell.Request{Command: "cat", Stdin: strings.NewReader("in")}, 0, "in", 120 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -299,6 +326,7 @@ func TestRunSaysWhatHappened(t *testing.T) {
 		{"an empty program", shell.Request{Argv: []string{}}, fault.InvalidArgument},
 		{"a negative timeout", shell.Request{Command: "true", Timeout: -1}, fault.InvalidArgument},
 		{"a missing directory", shell.Request{Command: "true", Workdir: "/nonexistent-place"}, fault.WorkdirNotFound},
+		{"a policy that confines", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.ReadOnly}}, fault.SandboxUnavailable},
 		{"a missing program", shell.Request{Argv: []string{"no-such-program"}}, fault.SpawnFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hardshell"
 	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/tool/bash"
@@ -134,11 +133,10 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	if err != nil {
 		return signals.explain(err)
 	}
-	stopKill := context.AfterFunc(signals.again, func() {  })
+	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
 	defer stopKill()
 	defer h.Close(signals.again)
 
-	request.Workdir = inWorkspace(h, request.Workdir)
 	if f.stdin {
 		request.Stdin = a.streams.In
 	}
@@ -150,11 +148,12 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	if err != nil {
 		return signals.explain(err)
 	}
-	if err := h.Close(signals.again); err != nil {
-		fmt.Fprintln(a.streams.Err, "hardshell:", err)
-	}
 	if err := a.report(result, live, f.text); err != nil {
 		return err
+	}
+	// What the command left in the background ends now.
+	if err := h.Close(signals.again); err != nil && len(result.Survivors) == 0 {
+		fmt.Fprintln(a.streams.Err, "hardshell:", err)
 	}
 	return signals.status(result)
 }
@@ -171,15 +170,6 @@ func (a *app) confine(word string) error {
 	}
 	fmt.Fprintln(a.streams.Err, "hardshell: this build does not confine commands: they run with --mode danger-full-access, as if you had run them yourself")
 	return nil
-}
-
-// inWorkspace takes a relative workdir from the workspace, leaving the dots in
-// it to the kernel, which follows links first.
-func inWorkspace(h *hardshell.Harness, workdir string) string {
-	if workdir == "" || strings.HasPrefix(workdir, "/") {
-		return workdir
-	}
-	return strings.TrimSuffix(h.Session().Workspace(), "/") + "/" + workdir
 }
 
 // report prints a result.

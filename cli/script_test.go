@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	// The race detector would make each of them sleep for a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	testscript.Main(m, map[string]func(){"hardshell": func() {
-		spawn.SealDescriptors()
+		spawn.Harden()
 		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
 			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		}))

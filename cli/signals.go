@@ -11,7 +11,8 @@ import (
 )
 
 // signals turns the signals that end a program into two contexts: the first
-// signal ends ctx, and the command with it; a second ends again, and the grace.
+// signal ends ctx, and the command with it; a second, and a SIGQUIT at once,
+// ends again, and the grace.
 type signals struct {
 	ctx, again context.Context
 	stop       func()
@@ -30,16 +31,20 @@ func watchSignals(parent context.Context) *signals {
 	caught := make(chan os.Signal, 2)
 	piped := make(chan os.Signal, 1)
 	signal.Notify(piped, syscall.SIGPIPE)
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(sig) { // as nohup(1) sets it up
 			signal.Notify(caught, sig)
 		}
 	}
 	go func() {
-		if sig, ok := <-caught; ok {
+		sig, ok := <-caught
+		if ok {
 			cancel(interrupted{sig.(syscall.Signal)})
 		}
-		if _, ok := <-caught; ok {
+		if ok && sig != syscall.SIGQUIT {
+			_, ok = <-caught
+		}
+		if ok {
 			cancelAgain()
 		}
 	}()

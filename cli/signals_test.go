@@ -67,32 +67,48 @@ func TestASignalIsAnAbortInTheDocument(t *testing.T) {
 	}
 }
 
-func TestASecondSignalDoesNotWaitForTheGrace(t *testing.T) {
+func TestSomeSignalsDoNotWaitForTheGrace(t *testing.T) {
 	t.Parallel()
 	const grace = 3 * time.Second
-	// On a machine that is very busy one attempt may take as long for nothing.
-	// An implementation that waits for the grace always does.
-	var took time.Duration
-	for range 3 {
-		p := start(t, "run", `trap "echo caught" TERM; echo $$; echo up; while :; do sleep 600 & wait $!; done`)
-		pids := p.pids()
-		first := time.Now()
-		p.signal(syscall.SIGINT)
-		if line := p.line(); line != "caught" {
-			t.Fatalf("the command says %q", line)
-		}
-		p.signal(syscall.SIGINT)
-		status, _, _ := p.end()
-		took = time.Since(first)
-		if status != 130 {
-			t.Errorf("the status is %d, want 130", status)
-		}
-		wantGone(t, pids)
-		if took < grace {
-			return
-		}
+	for _, c := range []struct {
+		name    string
+		signals []syscall.Signal
+		status  int
+	}{
+		{"a second Ctrl-C", []syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 130},
+		{"SIGTERM after Ctrl-C", []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 130},
+		{"SIGQUIT", []syscall.Signal{syscall.SIGQUIT}, 131},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			// On a machine that is very busy one attempt may take as long for
+			// nothing. An implementation that waits for the grace always does.
+			var took time.Duration
+			for range 3 {
+				p := start(t, "run", `trap "echo caught" TERM; echo $$; echo up; while :; do sleep 600 & wait $!; done`)
+				pids := p.pids()
+				first := time.Now()
+				for i, sig := range c.signals {
+					if i > 0 {
+						if line := p.line(); line != "caught" {
+							t.Fatalf("the command says %q", line)
+						}
+					}
+					p.signal(sig)
+				}
+				status, _, stderr := p.end()
+				took = time.Since(first)
+				if status != c.status || strings.Contains(stderr, "goroutine") {
+					t.Errorf("the status is %d, want %d; standard error: %s", status, c.status, stderr)
+				}
+				wantGone(t, pids)
+				if took < grace {
+					return
+				}
+			}
+			t.Errorf("three times it took as long as the grace of %v; the last time %v", grace, took)
+		})
 	}
-	t.Errorf("three times it took as long as the grace of %v; the last time %v", grace, took)
 }
 
 func TestWhatIgnoresSIGTERMDoesNotOutliveHardshell(t *testing.T) {

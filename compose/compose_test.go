@@ -218,14 +218,14 @@ func TestTheShellHasItsConfiguration(t *testing.T) {
 	t.Parallel()
 	list := compose.Default()
 	list[3].Config = compose.ShellConfig{
-		Cwd: "/", TimeoutMs: 1500.5, MaxTimeoutMs: 2000, MaxOutputBytes: 100, MaxSpillBytes: 1000, GraceMs: 10,
+		TimeoutMs: 1500.5, MaxTimeoutMs: 2000, MaxOutputBytes: 100, MaxSpillBytes: 1000, GraceMs: 10,
 	}
 	c, err := compose.Build(list, surroundings(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec, err := c.Shell.Resolve(shell.Request{Command: "true"})
-	if err != nil || spec.Workdir != "/" || spec.Timeout != 1500500*time.Microsecond || spec.StdoutMaxBytes != 100 {
+	if err != nil || spec.Timeout != 1500500*time.Microsecond || spec.StdoutMaxBytes != 100 {
 		t.Errorf("the spec is %+v, %v", spec, err)
 	}
 	if spec, err = c.Shell.Resolve(shell.Request{Command: "true", Timeout: time.Hour}); err != nil || spec.Timeout != 2*time.Second {

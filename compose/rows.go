@@ -41,8 +41,6 @@ func Default() []Row {
 
 // ShellConfig is the configuration of the row "shell". Every limit is positive.
 type ShellConfig struct {
-	// Cwd is where commands run that name no directory; "" is the workspace.
-	Cwd string `json:"cwd,omitempty"`
 	// TimeoutMs bounds a foreground command that asks for no timeout,
 	// MaxTimeoutMs one that does, in milliseconds.
 	TimeoutMs    float64 `json:"timeoutMs"`
@@ -64,7 +62,6 @@ type ToolBashConfig struct {
 
 func shellConfig(c bash.Config) ShellConfig {
 	return ShellConfig{
-		Cwd:            c.Workdir,
 		TimeoutMs:      shell.Milliseconds(c.Timeout),
 		MaxTimeoutMs:   shell.Milliseconds(c.MaxTimeout),
 		MaxOutputBytes: c.MaxOutputBytes,
@@ -75,7 +72,6 @@ func shellConfig(c bash.Config) ShellConfig {
 
 func (c ShellConfig) bash() bash.Config {
 	return bash.Config{
-		Workdir:        c.Cwd,
 		Timeout:        milliseconds(c.TimeoutMs),
 		MaxTimeout:     milliseconds(c.MaxTimeoutMs),
 		MaxOutputBytes: c.MaxOutputBytes,

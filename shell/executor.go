@@ -43,8 +43,7 @@ type Executor interface {
 // Request is what a caller asks for. Zero fields take the executor's defaults.
 type Request struct {
 	// Command is a script of the executor's shell. Argv is a program and its
-	// arguments that no shell reads. Exactly one is used: Argv when it is not
-	// nil.
+	// arguments that no shell reads. A request has one of them, never both.
 	Command string
 	Argv    []string
 	// Workdir is the working directory; "" takes the executor's.
@@ -62,9 +61,10 @@ type Request struct {
 	Env    map[string]string
 	DshEnv DshEnvironment
 	// Stdout and Stderr, when set, receive a foreground run's bytes as they
-	// arrive, besides the capture.
+	// arrive, besides the capture of the tail. Such a stream has no spill file.
 	Stdout, Stderr io.Writer
-	// SandboxPolicy confines this call; sandboxing executors default it.
+	// SandboxPolicy confines this call; sandboxing executors default it, and
+	// executors that do not confine carry it without effect.
 	SandboxPolicy *sandbox.Policy
 }
 

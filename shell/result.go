@@ -60,7 +60,7 @@ type resultJSON struct {
 
 // MarshalJSON gives the wire form, kind "foreground". TimeoutMs is null when
 // there was no timeout.
-func (r *Result) MarshalJSON() ([]byte, error) {
+func (r Result) MarshalJSON() ([]byte, error) {
 	wire := resultJSON{
 		Kind: "foreground", ExitCode: r.ExitCode,
 		TimedOut: r.TimedOut, Aborted: r.Aborted,

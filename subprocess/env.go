@@ -42,6 +42,16 @@ func (e DshEnvironment) Get(name string) (string, bool) {
 // Names lists the facts' names in ascending order.
 func (e DshEnvironment) Names() []string { return slices.Sorted(maps.Keys(e.vars)) }
 
+// Merge returns the facts of both, other's where they have the same name.
+func (e DshEnvironment) Merge(other DshEnvironment) DshEnvironment {
+	merged := maps.Clone(e.vars)
+	if merged == nil {
+		return other
+	}
+	maps.Copy(merged, other.vars)
+	return DshEnvironment{vars: merged}
+}
+
 // ValidDshKey reports whether name is DSH_ followed by [A-Z][A-Z0-9_]*.
 func ValidDshKey(name string) bool {
 	rest, ok := strings.CutPrefix(name, DshPrefix)

@@ -43,6 +43,8 @@ type Handle interface {
 	// Reader reads an OutputCollect stream, else nil.
 	Reader(Stream) Reader
 
+	// Exited is closed when the leader has ended, before Done.
+	Exited() <-chan struct{}
 	// Done is closed when the leader was reaped and the collected streams are
 	// final: ended, or cut at the drain window (the smaller of the grace and
 	// 500 ms after the leader's end). After a termination it waits for the end

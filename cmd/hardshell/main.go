@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	spawn.SealDescriptors()
+	spawn.Harden()
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	}))

@@ -136,8 +136,8 @@ func (p *program) addSignals() {
 	}
 }
 
-// startFast starts a child through clone3: errNoClone3 when that is not to be
-// had here, else an *Error.
+// startFast starts a child through clone3: errFastRefused when this host refuses
+// the way as such, else an *Error.
 func startFast(attr *Attr) (*Child, error) {
 	p, err := compile(attr)
 	if err != nil {
@@ -155,7 +155,7 @@ func startFast(attr *Attr) (*Child, error) {
 	if pid < 0 {
 		errno := syscall.Errno(-pid)
 		if refused(errno) {
-			return nil, errNoClone3
+			return nil, errFastRefused
 		}
 		return nil, &Error{Stage: StageFork, Path: attr.Path, Errno: errno}
 	}
@@ -163,6 +163,9 @@ func startFast(attr *Attr) (*Child, error) {
 		return newChild(pid, int(pidfd)), nil
 	}
 	newChild(pid, int(pidfd)).Reap()
+	if p.stages[failed.step] == StageFork && refused(syscall.Errno(failed.errno)) {
+		return nil, errFastRefused
+	}
 	e := &Error{Stage: p.stages[failed.step], Path: attr.Path, Errno: syscall.Errno(failed.errno)}
 	if e.Stage == StageChdir {
 		e.Path = attr.Dir

@@ -18,18 +18,19 @@ func Start(attr *Attr) (*Child, error) {
 		return startPortable(attr)
 	}
 	child, err := startFast(attr)
-	if errors.Is(err, errNoClone3) {
+	if errors.Is(err, errFastRefused) {
 		portable.Store(true)
 		return startPortable(attr)
 	}
 	return child, err
 }
 
-// errNoClone3 is a clone3 that is refused whatever is asked of it.
-var errNoClone3 = errors.New("clone3 is not available")
+// errFastRefused is a preparation of the fast way that this host refuses,
+// whatever is to be started.
+var errFastRefused = errors.New("the fast way of spawning is refused here")
 
-// refused tells a refusal of clone3 itself, by an old kernel or a seccomp
-// filter, from a lack of resources.
+// refused tells a refusal of a system call as such, by an old kernel or a
+// seccomp filter, from a lack of resources.
 func refused(errno syscall.Errno) bool {
 	return errno == syscall.ENOSYS || errno == syscall.EPERM || errno == syscall.EINVAL
 }

@@ -19,8 +19,10 @@ import (
 //	62 … 21  the outer mark
 //	20 … 0   the inner mark; all ones when there is none
 //
-// An owner counts up from a random start, so that its marks are one range and
-// two owners' ranges do not meet. It is safe for concurrent use.
+// An owner counts up from a random start, so that its marks are one range. The
+// ranges of two owners with a thousand marks each meet once in two thousand
+// million times; inside one outer mark, where fewer numbers are left, once in a
+// thousand. It is safe for concurrent use.
 type Tags struct {
 	shift  uint   // where the counter stands in a tag
 	limit  uint64 // the counter is below it
@@ -62,7 +64,12 @@ func (t *Tags) Next() uint64 {
 	if t.limit == 0 {
 		return 0
 	}
-	n := (t.start + t.issued.Add(1)) % t.limit
+	issued := t.issued.Add(1)
+	if issued >= t.limit {
+		t.issued.Store(t.limit - 1)
+		return 0 // all are used up
+	}
+	n := (t.start + issued) % t.limit
 	if tag := t.prefix | n<<t.shift | t.suffix; tag > noInner {
 		return tag
 	}

@@ -110,7 +110,9 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 	if spec.Timeout != shell.NoTimeout {
 		// Armed now, so that a timeout that passes meanwhile is no refusal.
 		deadline := time.AfterFunc(time.Until(began.Add(spec.Timeout)), func() { cancel(errTimeout) })
-		defer deadline.Stop()
+		// Once the command itself has ended there is nothing to cut short.
+		<-child.Exited()
+		deadline.Stop()
 	}
 	<-child.Done()
 	return result(child, spec.Timeout), nil

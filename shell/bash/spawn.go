@@ -24,11 +24,14 @@ type outputs struct {
 	grace          time.Duration
 }
 
+// collect keeps a stream's tail, and the whole in a file unless the caller gets
+// it all through the tee.
 func collect(maxBytes, maxSpill int64, tee io.Writer) subprocess.Output {
-	return subprocess.Output{
-		Mode: subprocess.OutputCollect, MaxBytes: maxBytes,
-		Spill: &subprocess.Spill{MaxBytes: maxSpill}, Tee: tee,
+	out := subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: maxBytes, Tee: tee}
+	if tee == nil {
+		out.Spill = &subprocess.Spill{MaxBytes: maxSpill}
 	}
+	return out
 }
 
 // spawn starts bash with the spec's script, or the spec's own program.
@@ -90,6 +93,8 @@ const maxArgument = 128 << 10
 // commands do not see. The mark at its end keeps its last newlines, which the
 // substitution would take away. The script's first line stays line 1.
 const (
-	readScript = `set -- "$(</dev/fd/3)"; eval "set --; exec 3<&-; ${1%` + scriptEnd + `}"`
-	scriptEnd  = "."
+	readScript = `set -- "$(</dev/fd/3)"
+[[ $1 == *` + scriptEnd + ` ]] || { echo "bash: the command could not be read from /dev/fd/3" >&2; exit 126; }
+eval "set --; exec 3<&-; ${1%` + scriptEnd + `}"`
+	scriptEnd = "."
 )

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hardshell/internal/fault"
 	"hardshell/shell"
 )
 
@@ -50,11 +51,20 @@ func (s suite) timeout(t *testing.T) {
 	})
 	t.Run("a deadline of the caller's is an abort", func(t *testing.T) {
 		t.Parallel()
-		ctx, cancel := context.WithTimeout(guard(t), 100*ms)
-		defer cancel()
-		res := s.rig(t, Options{}).runIn(t, ctx, shell.Request{Command: "sleep " + marker(), Timeout: time.Minute})
-		wantSignal(t, res, "SIGTERM")
-		wantCut(t, res, aborted)
+		r := s.rig(t, Options{})
+		until(t, func() bool {
+			ctx, cancel := context.WithTimeout(guard(t), 100*ms)
+			defer cancel()
+			res, err := r.try(ctx, shell.Request{Command: "sleep " + marker(), Timeout: time.Minute})
+			if err != nil {
+				wantFault(t, err, fault.Aborted)
+				t.Log("the deadline passed before the start")
+				return false
+			}
+			wantSignal(t, res, "SIGTERM")
+			wantCut(t, res, aborted)
+			return true
+		})
 	})
 	t.Run("a signal of the command's own is neither", func(t *testing.T) {
 		t.Parallel()

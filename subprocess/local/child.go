@@ -29,6 +29,7 @@ type child struct {
 	windows [2]*window
 	pumps   [2]*pump
 
+	exited   chan struct{} // closed when the leader has ended
 	done     chan struct{} // closed after exit is set
 	exit     subprocess.Exit
 	finished chan struct{} // closed when nothing of the child runs here any more
@@ -70,6 +71,9 @@ func index(stream subprocess.Stream) int {
 	return 1
 }
 
+// Exited implements subprocess.Handle.
+func (c *child) Exited() <-chan struct{} { return c.exited }
+
 // Done implements subprocess.Handle.
 func (c *child) Done() <-chan struct{} { return c.done }
 
@@ -94,9 +98,15 @@ func (c *child) WaitTree(ctx context.Context) error {
 	select {
 	case <-c.tree.gone:
 		return nil
+	case <-c.finished:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if !isClosed(c.tree.gone) && !c.tree.awaitEnd(ctx, 100*time.Millisecond) {
+		return ctx.Err()
+	}
+	c.tree.markGone()
+	return nil
 }
 
 // Survivors implements subprocess.Handle.
@@ -109,6 +119,7 @@ func (c *child) supervise(ctx context.Context) {
 	stopWatching := context.AfterFunc(ctx, c.Terminate)
 	c.startStreams()
 	exit, groupAlive := c.awaitExit()
+	close(c.exited)
 	if !stopWatching() {
 		// What ends the context after this moment cuts nothing short.
 		exit.Cause = context.Cause(ctx)
@@ -118,18 +129,22 @@ func (c *child) supervise(ctx context.Context) {
 	if c.data != nil {
 		c.stdin.Close() // releases a writer whose reader is a background process
 	}
-	if !isClosed(c.tree.begun) && !groupAlive && c.streamsEnded() {
-		c.tree.markGone()
-	}
+	// Nothing suggests that anything is left. A daemon that left its session and
+	// its streams may be: the tag finds it when somebody asks, and at the end.
+	presumed := !isClosed(c.tree.begun) && !groupAlive && c.streamsEnded() && c.tree.tag != 0
 	c.exit = exit
 	close(c.done)
 
-	if !isClosed(c.tree.gone) && c.tree.awaitEnd(c.runtime.closing, 10*time.Second) {
+	if !presumed && c.tree.awaitEnd(c.runtime.closing, 10*time.Second) {
 		c.tree.markGone()
 	}
 	for _, p := range c.pumps {
-		if p != nil {
-			p.stop()
+		if p == nil {
+			continue
+		}
+		p.stop()
+		if p.tee == nil { // a tee may be stuck for as long as it likes
+			<-p.done
 		}
 	}
 	c.runtime.forget(c)

@@ -76,7 +76,7 @@ func (r *Runtime) register(c *child) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live[c] = struct{}{}
-	if r.firstPID == 0 {
+	if r.firstPID == 0 || c.PID() < r.firstPID {
 		r.firstPID = c.PID()
 	}
 	r.maxGrace = max(r.maxGrace, c.tree.grace)
@@ -129,7 +129,11 @@ func (r *Runtime) shutDown(ctx context.Context) error {
 			failures = append(failures, err)
 		}
 	}
-	if left := r.endStrays(ctx); len(left) > 0 {
+	var known []int
+	for _, c := range children {
+		known = append(known, c.Survivors()...)
+	}
+	if left := r.endStrays(ctx, known); len(left) > 0 {
 		failures = append(failures, stillAlive(left))
 	}
 	r.close()

@@ -39,10 +39,11 @@ type pump struct {
 	cutting, stopping atomic.Bool
 	eof               atomic.Bool   // no process holds the pipe any more
 	sealed            chan struct{} // closed when the window is complete
+	done              chan struct{} // closed when the pump has ended
 }
 
 func newPump(pipe *os.File, w *window, tee io.Writer) *pump {
-	return &pump{pipe: pipe, window: w, tee: tee, sealed: make(chan struct{})}
+	return &pump{pipe: pipe, window: w, tee: tee, sealed: make(chan struct{}), done: make(chan struct{})}
 }
 
 // sealing is the channel that is closed when the window is complete; nil for
@@ -57,17 +58,22 @@ func (p *pump) sealing() <-chan struct{} {
 // cut ends the stream at what the pipe holds now. The window is sealed once
 // that is delivered.
 func (p *pump) cut() {
-	p.cutting.Store(true)
-	p.pipe.SetReadDeadline(time.Unix(1, 0)) // wakes a read that waits
+	if !p.cutting.Swap(true) {
+		p.wake()
+	}
 }
 
 // stop ends the reading to nowhere, and so closes the pipe.
 func (p *pump) stop() {
 	p.stopping.Store(true)
-	p.cut()
+	p.wake()
 }
 
+// wake ends a read that waits.
+func (p *pump) wake() { p.pipe.SetReadDeadline(time.Unix(1, 0)) }
+
 func (p *pump) run() {
+	defer close(p.done)
 	defer p.pipe.Close()
 	conn, err := p.pipe.SyscallConn()
 	if err == nil {

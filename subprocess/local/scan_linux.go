@@ -12,16 +12,17 @@ import (
 // process is one entry of /proc.
 type process struct {
 	pid, group, session int
-	dead                bool // a zombie: it does nothing any more
+	dead                bool // it does nothing any more
 }
 
 // processes calls visit with every process of the system whose id is floor or
-// above, in the order of their ids, so that children made during the walk are met too, until visit returns
-// false.
-func processes(floor int, visit func(process) bool) {
+// above, in the order of their ids, so that children made during the walk are
+// met too, until visit returns false. It reports whether one ended before it
+// could be looked at: what it had started meanwhile may have been missed.
+func processes(floor int, visit func(process) bool) (vanished bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return
+		return false
 	}
 	defer dir.Close()
 	buf := make([]byte, 1024)
@@ -32,12 +33,14 @@ func processes(floor int, visit func(process) bool) {
 			if err != nil || pid < floor {
 				continue
 			}
-			if p, ok := readProcess(pid, buf); ok && !visit(p) {
-				return
+			p, ok := readProcess(pid, buf)
+			vanished = vanished || !ok
+			if ok && !visit(p) {
+				return vanished
 			}
 		}
 		if err != nil {
-			return
+			return vanished
 		}
 	}
 }
@@ -54,22 +57,23 @@ func readProcess(pid int, buf []byte) (process, bool) {
 		return process{}, false
 	}
 	fields := bytes.Fields(stat[end+1:]) // state ppid pgrp session …
-	if len(fields) < 4 {
+	if len(fields) < 18 {
 		return process{}, false
 	}
 	group, err1 := strconv.Atoi(string(fields[2]))
 	session, err2 := strconv.Atoi(string(fields[3]))
-	state := fields[0][0]
+	// A process whose first thread has ended is a zombie with other threads.
+	state, threads := fields[0][0], string(fields[17])
 	return process{
 		pid: pid, group: group, session: session,
-		dead: state == 'Z' || state == 'X',
+		dead: (state == 'Z' || state == 'X') && (threads == "0" || threads == "1"),
 	}, err1 == nil && err2 == nil
 }
 
-// visitMembers calls visit with every living process of the tree.
-func (t *tree) visitMembers(visit func(process) bool) {
+// visitMembers calls visit with every living process of the tree; see processes.
+func (t *tree) visitMembers(visit func(process) bool) (vanished bool) {
 	numbers := t.ownsNumbers()
-	processes(0, func(p process) bool {
+	return processes(0, func(p process) bool {
 		if p.dead {
 			return true
 		}
@@ -83,8 +87,8 @@ func (t *tree) visitMembers(visit func(process) bool) {
 
 // visitStrays calls visit with every living process from the id floor on that
 // carries any tag of tags.
-func visitStrays(tags *spawn.Tags, floor int, visit func(process) bool) {
-	processes(floor, func(p process) bool {
+func visitStrays(tags *spawn.Tags, floor int, visit func(process) bool) (vanished bool) {
+	return processes(floor, func(p process) bool {
 		if p.dead || !tags.Issued(spawn.Mark(p.pid)) {
 			return true
 		}

@@ -66,7 +66,7 @@ func (r *Runtime) newChild(proc *spawn.Child, stdio *stdio, spec *subprocess.Spe
 		tree:  newTree(proc.PID(), tag, spec.Grace),
 		stdin: stdio.stdin, data: spec.Stdin.Data,
 		outputs: stdio.outputs,
-		done:    make(chan struct{}), finished: make(chan struct{}),
+		exited:  make(chan struct{}), done: make(chan struct{}), finished: make(chan struct{}),
 	}
 	streams := [2]subprocess.Stream{subprocess.Stdout, subprocess.Stderr}
 	for i, out := range [2]subprocess.Output{spec.Stdout, spec.Stderr} {
@@ -122,8 +122,10 @@ func spawnError(err error) error {
 		code, message = fault.WorkdirNotDirectory, "the workdir %q is not a directory (%s): choose a directory"
 	case failed.Stage == spawn.StageChdir && failed.Errno == syscall.EACCES:
 		message = "the workdir %q cannot be entered (%s): change its permissions or choose another"
-	case failed.Stage == spawn.StageChdir:
+	case failed.Stage == spawn.StageChdir && failed.Errno == syscall.ENOENT:
 		code, message = fault.WorkdirNotFound, "the workdir %q does not exist (%s): create it or choose another"
+	case failed.Stage == spawn.StageChdir:
+		code, message = fault.WorkdirNotFound, "the workdir %q cannot be used (%s): choose another"
 	case failed.Errno == syscall.E2BIG:
 		message = "cannot run %q: its arguments and environment are too long together (%s)"
 	case failed.Stage == spawn.StageFork:

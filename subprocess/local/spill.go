@@ -46,12 +46,25 @@ func (d *spillDir) ensure() error {
 		if err := os.MkdirAll(d.given, 0o700); err != nil {
 			return err
 		}
+		if !private(d.given) {
+			return fmt.Errorf("others can write to %s", d.given)
+		}
 		d.path = d.given
 		return nil
 	}
 	path, err := os.MkdirTemp("", "dsh-subprocess-")
 	d.path = path
 	return err
+}
+
+// private reports whether only this user can put files into a directory.
+func private(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Geteuid()
 }
 
 // used reports whether any file was ever made.

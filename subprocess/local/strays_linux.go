@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 )
 
 // endStrays ends the processes that carry a tag of this runtime and belong to
 // no live tree: daemons that left the session of a command which is long over.
-// It returns those that resisted.
-func (r *Runtime) endStrays(ctx context.Context) []int {
+// It returns those that resisted, but for those that are known to.
+func (r *Runtime) endStrays(ctx context.Context, known []int) []int {
 	r.mu.Lock()
 	first, grace := r.firstPID, r.maxGrace
 	r.mu.Unlock()
@@ -19,7 +20,11 @@ func (r *Runtime) endStrays(ctx context.Context) []int {
 		return nil
 	}
 	floor := r.pidFloor(first)
-	find := func(visit func(process) bool) { visitStrays(r.tags, floor, visit) }
+	find := func(visit func(process) bool) bool {
+		return visitStrays(r.tags, floor, func(p process) bool {
+			return slices.Contains(known, p.pid) || visit(p)
+		})
+	}
 
 	found := false
 	find(func(process) bool {

@@ -29,12 +29,14 @@ type tree struct {
 	tag   uint64
 	grace time.Duration
 
-	// find calls visit with every living member until it returns false.
-	find func(visit func(process) bool)
+	// find calls visit with every living member until it returns false. It
+	// reports whether a process ended before it could be looked at.
+	find func(visit func(process) bool) (vanished bool)
 
 	mu        sync.Mutex // guards survivors, and reaping against signalling
 	survivors []int
 	reaped    atomic.Bool
+	ungrouped atomic.Bool // the group was seen empty: its number is not ours any more
 
 	// begun is closed when a termination begins, killed to cut its grace
 	// short, ended when it is over; gone when no member is left.
@@ -51,7 +53,7 @@ func newTree(pid int, tag uint64, grace time.Duration) *tree {
 }
 
 // newHerd returns a tree without a leader, of the processes that find meets.
-func newHerd(find func(visit func(process) bool), grace time.Duration) *tree {
+func newHerd(find func(visit func(process) bool) (vanished bool), grace time.Duration) *tree {
 	return &tree{
 		find: find, grace: grace,
 		begun: make(chan struct{}), killed: make(chan struct{}),
@@ -66,7 +68,9 @@ func (t *tree) reap(child *spawn.Child) (status spawn.Status, groupAlive bool) {
 	defer t.mu.Unlock()
 	status = child.Reap()
 	t.reaped.Store(true)
-	return status, syscall.Kill(-t.pid, 0) != syscall.ESRCH
+	groupAlive = syscall.Kill(-t.pid, 0) != syscall.ESRCH
+	t.ungrouped.Store(!groupAlive)
+	return status, groupAlive
 }
 
 // terminate begins the end of the tree, once: SIGTERM, the grace, SIGKILL.
@@ -119,17 +123,11 @@ func (t *tree) escalate() {
 			return true
 		})
 	}
-	if isClosed(t.killed) || !t.awaitGone(t.grace, t.killed) {
-		deadline := time.Now().Add(killBound)
-		for !t.killAll() && time.Now().Before(deadline) {
-			t.awaitGone(time.Until(deadline), nil)
-		}
+	if !isClosed(t.killed) && t.awaitGone(t.grace, t.killed) {
+		t.markGone()
+		return
 	}
-	var left []int
-	t.find(func(p process) bool {
-		left = append(left, p.pid)
-		return true
-	})
+	left := t.hunt(time.Now().Add(killBound))
 	if len(left) == 0 {
 		t.markGone()
 		return
@@ -139,18 +137,34 @@ func (t *tree) escalate() {
 	t.survivors = left
 }
 
-// killAll sends SIGKILL to every member as it is met, so that one that forks
-// and leaves without end is caught up with, and reports whether none was met.
-// A signal to a whole group also reaches the children being forked in it.
-func (t *tree) killAll() (none bool) {
-	none = true
-	t.signalGroup(syscall.SIGKILL)
-	t.find(func(p process) bool {
-		none = false
-		syscall.Kill(p.pid, syscall.SIGKILL)
-		return true
-	})
-	return none
+// hunt sends SIGKILL to the members, each as it is met, until a look meets none
+// or the deadline passes, and returns those that the last look met. It looks
+// again and again because a member may fork, leave its group and end while it
+// is being looked for.
+func (t *tree) hunt(deadline time.Time) (left []int) {
+	const conclusive = 3 // empty looks, when others were ending meanwhile
+	empty := 0
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		left = left[:0]
+		// A signal to a whole group also reaches the children being forked in it.
+		t.signalGroup(syscall.SIGKILL)
+		vanished := t.find(func(p process) bool {
+			left = append(left, p.pid)
+			syscall.Kill(p.pid, syscall.SIGKILL)
+			return true
+		})
+		if len(left) > 0 {
+			empty = 0
+		} else if empty++; !vanished || empty == conclusive {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return left
+		}
+		if len(left) > 0 {
+			t.awaitGone(pause, nil)
+		}
+	}
 }
 
 // signalGroup signals the leader's group while the number is the tree's.
@@ -166,7 +180,7 @@ func (t *tree) signalGroup(sig syscall.Signal) {
 // group and session. A reaped leader's number that names a process again was
 // reused; a group or session of that number can only be that process's.
 func (t *tree) ownsNumbers() bool {
-	return !t.reaped.Load() || syscall.Kill(t.pid, 0) == syscall.ESRCH
+	return !t.ungrouped.Load() && (!t.reaped.Load() || syscall.Kill(t.pid, 0) == syscall.ESRCH)
 }
 
 // awaitGone waits until no member is left, and reports whether that came to

@@ -94,33 +94,33 @@ func contextWithoutEnd(f *fixture) {
 }
 
 func contextInDrain(f *fixture) {
-	f.needProcfs()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	const rounds = 20
 	spec := f.bash(`sleep "$marker" & exit 3`)
 	spec.Grace = long
-	h := f.startIn(ctx, spec)
-	f.waitFor("the leader's end", func() bool { return !present(h.PID()) })
-	cancel()
-	f.await(h)
-	f.expectCode(h, 3)
-	f.expectCause(h, nil)
-	f.run(f.program("true"))
-	f.expectAlive(1)
-	if s := h.Survivors(); s != nil {
-		f.Errorf("Survivors = %v, want nil: nothing was terminated", s)
+	for range rounds {
+		ctx, cancel := context.WithCancel(context.Background())
+		h := f.startIn(ctx, spec)
+		f.awaitExited(h)
+		cancel()
+		f.await(h)
+		f.expectCode(h, 3)
+		f.expectCause(h, nil)
+		if s := h.Survivors(); s != nil {
+			f.Errorf("Survivors = %v, want nil: nothing was terminated", s)
+		}
 	}
+	f.run(f.program("true"))
+	f.expectAlive(rounds)
 }
 
 func contextEndsDrain(f *fixture) {
-	f.needProcfs()
 	spec := f.bash(`sleep "$marker" & exit 3`)
 	spec.Grace = long
 	f.onceWithin(drainWindow/2, "a drain that was cut", func() time.Duration {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		h := f.startIn(ctx, spec)
-		f.waitFor("the leader's end", func() bool { return !present(h.PID()) })
+		f.awaitExited(h)
 		began := time.Now()
 		cancel()
 		f.await(h)

@@ -21,6 +21,7 @@ func exitChecks() []check {
 		{"no death by signal looks like an exit", noSignalIsSuccess},
 		{"a signal that a shell has seen is the shell's exit status", shellSeesSignal},
 		{"before Done the exit is zero", zeroExitBeforeDone},
+		{"Exited comes with the leader's end, and Done with the drain's", exitedBeforeDone},
 		{"the duration ends with the leader, not with the drain", durationOfLeader},
 		{"the end of the output is not the end of the command", earlyClose},
 		{"what was collected stays readable", readableAfterwards},
@@ -107,6 +108,30 @@ func zeroExitBeforeDone(f *fixture) {
 	f.touch("go")
 	f.await(h)
 	f.expectCode(h, 7)
+}
+
+func exitedBeforeDone(f *fixture) {
+	h := f.start(f.bash("await go; exit 7"))
+	select {
+	case <-h.Exited():
+		f.Error("Exited has come while the leader runs")
+	default:
+	}
+	f.touch("go")
+	f.await(h)
+	f.awaitExited(h)
+
+	spec := f.bash(`sleep "$marker" & exit 7`)
+	spec.Grace = long
+	f.onceWithin(drainWindow/2, "Exited", func() time.Duration {
+		began := time.Now()
+		h = f.start(spec)
+		f.awaitExited(h)
+		took := time.Since(began)
+		f.await(h)
+		f.expectCode(h, 7)
+		return took
+	})
 }
 
 func durationOfLeader(f *fixture) {

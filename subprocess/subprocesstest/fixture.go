@@ -171,6 +171,16 @@ func (f *fixture) await(h subprocess.Handle) {
 	}
 }
 
+// awaitExited waits for the end of the leader.
+func (f *fixture) awaitExited(h subprocess.Handle) {
+	f.Helper()
+	select {
+	case <-h.Exited():
+	case <-time.After(hang):
+		f.Fatalf("Exited did not come within %v", hang)
+	}
+}
+
 // awaitTree waits until the tree is gone.
 func (f *fixture) awaitTree(h subprocess.Handle) {
 	f.Helper()

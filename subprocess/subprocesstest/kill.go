@@ -221,9 +221,7 @@ func terminateInDrain(f *fixture) {
 	spec.Grace = brief
 	h := f.start(spec)
 	f.awaitText(h, "hi\n")
-	if procfs() {
-		f.waitFor("the leader's end", func() bool { return !present(h.PID()) })
-	}
+	f.awaitExited(h)
 	h.Terminate()
 	f.await(h)
 	f.awaitTree(h)

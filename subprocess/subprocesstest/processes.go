@@ -157,12 +157,6 @@ func stat(pid int) ([]string, bool) {
 	return strings.Fields(rest), ok
 }
 
-// present reports whether a process exists, dead or alive.
-func present(pid int) bool {
-	_, ok := stat(pid)
-	return ok
-}
-
 // pidIn is the process id that a script wrote to a file of the check's
 // directory.
 func (f *fixture) pidIn(name string) int {

@@ -272,6 +272,10 @@ func workdirIsPhysical(f *fixture) {
 		spec.Dir = dir
 		f.expectStdout(f.run(spec), want+"\n")
 	}
+	// A shell takes link/.. out of PWD as text, when PWD has it.
+	spec := f.bash("cd . && pwd")
+	spec.Dir = f.Dir + "/link/.."
+	f.expectStdout(f.run(spec), base+"/real\n")
 }
 
 func relativeWorkdir(f *fixture) {

@@ -89,12 +89,15 @@ func inputClosedByChild(f *fixture) {
 
 func inputKeptByBackground(f *fixture) {
 	source := &endless{}
-	spec := f.bash(`sleep "$marker" <&0 >/dev/null 2>&1 & exit 3`)
+	spec := f.bash(`(await go; cat >/dev/null; touch "$dir/ended") <&0 >/dev/null 2>&1 & exit 3`)
 	spec.Stdin = subprocess.Stdin{Mode: subprocess.StdinData, Data: source}
 	h := f.run(spec)
 	f.expectCode(h, 3)
 	f.expectSourceReleased(source)
-	f.expectAlive(1)
+	// The background process finds the end of what had been written.
+	f.touch("go")
+	f.waitFor("the end of the input", func() bool { return f.exists("ended") })
+	f.awaitTree(h)
 }
 
 func dataIsStreamed(f *fixture) {

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package spawn
+
+// Harden does nothing here.
+func Harden() {}
