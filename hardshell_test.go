@@ -131,6 +131,19 @@ func TestTheHomeIsPrivateAndNoCondition(t *testing.T) {
 	if got := strings.Count(log.String(), "the home cannot be created"); got != 1 {
 		t.Errorf("the log tells %d times of the home: %s", got, log.String())
 	}
+
+	shared := filepath.Join(dir, "shared")
+	if err := os.Mkdir(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	log.Reset()
+	h = open(t, hardshell.Options{Home: shared, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if got := run(t, h, "echo ok"); got != "ok\n" || !strings.Contains(log.String(), "run chmod go-w on it") {
+		t.Errorf("in a home that everybody writes to the command says %q; the log: %s", got, log.String())
+	}
 }
 
 func TestTheWorkspaceIsPhysical(t *testing.T) {

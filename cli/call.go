@@ -71,7 +71,7 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
 	defer stopKill()
 	result := h.Call(signals.ctx, name, arguments)
-	if err := h.Close(signals.again); err != nil {
+	if err := h.Close(signals.closing()); err != nil {
 		fmt.Fprintln(a.streams.Err, "hardshell:", err)
 	}
 	if a.json {

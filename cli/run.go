@@ -152,7 +152,7 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 		return err
 	}
 	// What the command left in the background ends now.
-	if err := h.Close(signals.again); err != nil && len(result.Survivors) == 0 {
+	if err := h.Close(signals.closing()); err != nil && len(result.Survivors) == 0 {
 		fmt.Fprintln(a.streams.Err, "hardshell:", err)
 	}
 	return signals.status(result)

@@ -57,13 +57,22 @@ func watchSignals(parent context.Context) *signals {
 	}}
 }
 
+// closing ends when what is left after a command should be killed without a
+// grace: at the first signal, or at the second when the first ended the command.
+func (s *signals) closing() context.Context {
+	if s.ctx.Err() != nil {
+		return s.again
+	}
+	return s.ctx
+}
+
 // status is the outcome of an invocation that ran a command, nil for 0.
 func (s *signals) status(result *shell.Result) error {
 	status := result.Status()
 	switch {
 	case result.TimedOut:
 		status = exitTimedOut
-	case result.Aborted:
+	case result.Aborted || s.ctx.Err() != nil:
 		status = s.interruption()
 	}
 	if status == 0 {

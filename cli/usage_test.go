@@ -1,8 +1,11 @@
+//go:build unix
+
 package cli
 
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +96,43 @@ func TestAMistakeWithJSONIsADocument(t *testing.T) {
 			t.Errorf("status %d, output %q, standard error %q", status, out, errs)
 		}
 	})
+}
+
+func TestADirectoryThatIsNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name          string
+		flags         []string
+		code, message string
+	}{
+		{"a missing workdir", []string{"--workspace", dir, "--workdir", "missing"}, "WORKDIR_NOT_FOUND", `the workdir "` + dir + `/missing" does not exist (ENOENT): create it or choose another`},
+		{"an absolute one", []string{"--workdir", dir + "/missing"}, "WORKDIR_NOT_FOUND", `the workdir "` + dir + `/missing" does not exist (ENOENT): create it or choose another`},
+		{"a file", []string{"--workspace", dir, "--workdir", "file"}, "WORKDIR_NOT_DIRECTORY", `the workdir "` + dir + `/file" is not a directory (ENOTDIR): choose a directory`},
+		{"a missing workspace", []string{"--workspace", dir + "/missing"}, "WORKDIR_NOT_FOUND", `the workspace "` + dir + `/missing" does not exist (ENOENT): create it or name another: lstat ` + dir + `/missing: no such file or directory`},
+		{"a file as workspace", []string{"--workspace", dir + "/file"}, "WORKDIR_NOT_DIRECTORY", `the workspace "` + dir + `/file" is not a directory (ENOTDIR): name a directory`},
+		{"a workspace below a file", []string{"--workspace", dir + "/file/x"}, "WORKDIR_NOT_DIRECTORY", `the workspace "` + dir + `/file/x" is not a directory (ENOTDIR): name a directory`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			run := append([]string{"run"}, c.flags...)
+			status, out, errs := invoke(t, append(run, "true")...)
+			if status != 125 || out != "" || !strings.HasSuffix(errs, "\nhardshell: "+c.message+"\n") {
+				t.Errorf("status %d, output %q, standard error %q; want %q", status, out, errs, c.message)
+			}
+			status, out, _ = invoke(t, append(run, "--json", "true")...)
+			want := `{"error":{"code":"` + c.code + `","message":` + strconv.Quote(c.message) + "}}\n"
+			if status != 125 || out != want {
+				t.Errorf("status %d, output %q; want %q", status, out, want)
+			}
+		})
+	}
 }
 
 func TestATimeoutThatIsNoneIsRefused(t *testing.T) {

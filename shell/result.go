@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -75,7 +76,12 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		ms := Milliseconds(r.Timeout)
 		wire.TimeoutMs = &ms
 	}
-	return json.Marshal(wire)
+	// Output is for people and models: <, > and & stay as they are.
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(wire)
+	return bytes.TrimSpace(out.Bytes()), err
 }
 
 // Milliseconds is d in milliseconds, fractions included: the unit of every

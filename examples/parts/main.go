@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"hardshell/shell"
 	"hardshell/shell/bash"
@@ -34,7 +35,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for output := ""; output != "ready\n"; {
+	for output := ""; output != "ready\n"; time.Sleep(10 * time.Millisecond) {
 		output += process.ReadOutput().Delta // consumes: each byte comes once
 	}
 	process.Kill()

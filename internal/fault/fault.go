@@ -46,11 +46,15 @@ type Error struct {
 	Err error
 }
 
-// New returns an Error with a formatted message. An argument of the verb %w
-// becomes the cause.
+// New returns an Error with a formatted message. What the verb %w formats is
+// the cause.
 func New(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+	cause := errors.Unwrap(err)
+	if _, several := err.(interface{ Unwrap() []error }); several {
+		cause = err
+	}
+	return &Error{Code: code, Message: err.Error(), Err: cause}
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -18,11 +18,10 @@ const (
 	// chunkSize is read at once at most. A quarter of the grown pipe keeps
 	// writer and reader both busy.
 	chunkSize = 256 << 10
-	// grownPipe is the size of a pipe whose writer filled the ordinary one: the
-	// most that an unprivileged user may ask for (pipe(7)).
+	// busy is how much a stream has brought when its pipe is enlarged to
+	// grownPipe, the most that an unprivileged user may ask for (pipe(7)).
+	busy      = 128 << 10
 	grownPipe = 1 << 20
-	// smallPipe is the ordinary size.
-	smallPipe = 64 << 10
 )
 
 // chunks are lent while bytes are there to read, so that an idle command holds
@@ -109,12 +108,12 @@ var errCut = os.ErrDeadlineExceeded
 
 // collect delivers until the pipe ends (io.EOF) or the stream is cut.
 func (p *pump) collect(conn syscall.RawConn) error {
-	grown := false
+	total := 0
 	return readAll(conn, func(data []byte) error {
-		if !grown && len(data) >= smallPipe {
-			grown = true
+		if total < busy && total+len(data) >= busy {
 			growPipe(conn)
 		}
+		total += len(data)
 		if err := p.deliver(data); err != nil {
 			return err
 		}

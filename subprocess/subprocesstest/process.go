@@ -21,6 +21,7 @@ func processChecks() []check {
 		{"ignored signals are not inherited", ignoredSignals},
 		{"blocked signals are not inherited", blockedSignals},
 		{"descriptors without close-on-exec are not inherited", strayDescriptors},
+		{"a raised limit of open files is not inherited", originalLimit},
 		{"a loose umask does not open the spill files", looseUmask},
 		{"a working directory that is gone gives an error or a run", deletedDirectory},
 		{"without an ambient environment this process's own counts", ownEnvironment},
@@ -105,6 +106,17 @@ func strayDescriptors(f *fixture) {
 	spec.Stdin.Mode = subprocess.StdinInherit
 	spec.Stderr = subprocess.Output{Mode: subprocess.OutputInherit}
 	f.expectStdout(f.run(spec), "0\n1\n2\n")
+}
+
+// originalLimit compares with os/exec, which takes back that the Go runtime has
+// raised the limit: programs that use select(2) cannot live with a high one.
+func originalLimit(f *fixture) {
+	const script = "ulimit -Sn; ulimit -Hn"
+	want, err := exec.Command("bash", "-c", script).Output()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.expectStdout(f.run(f.bash(script)), string(want))
 }
 
 func looseUmask(f *fixture) {
