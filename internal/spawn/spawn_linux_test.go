@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,5 +75,16 @@ func TestWaitGone(t *testing.T) {
 	child.Reap()
 	if !WaitGone(child.PID(), make(chan struct{})) {
 		t.Error("a process that is gone cannot be waited for")
+	}
+}
+
+func TestThePortableWayPassesTheSameTests(t *testing.T) {
+	if os.Getenv("HARDSHELL_SPAWN") != "" {
+		t.Skip("this is that run")
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HARDSHELL_SPAWN=portable")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
