@@ -217,7 +217,7 @@ func TestAFaultyContributorCostsItsOwnVariables(t *testing.T) {
 			[]string{`"bad"`, "panic: "}, nil,
 		},
 		"that writes to a nil map": {
-			func(Execution) (vars map[string]string, err error) { vars["DSH_BAD"] = "x"; return },
+			func(Execution) (map[string]string, error) { return writeToNil(nil), nil },
 			[]string{`"bad"`, "nil map"}, nil,
 		},
 		"that returns a key it did not declare": {
@@ -358,4 +358,10 @@ func TestConcurrentUse(t *testing.T) {
 	if got := len(r.List()); got != 4 {
 		t.Errorf("%d variables are left, want 4", got)
 	}
+}
+
+// writeToNil panics as careless code does.
+func writeToNil(vars map[string]string) map[string]string {
+	vars["DSH_BAD"] = "x"
+	return vars
 }

@@ -25,9 +25,12 @@ type failure struct {
 	errno uintptr
 }
 
-// cloneArgs is struct clone_args of clone3(2), as far as it is used.
+// cloneArgs is struct clone_args of clone3(2), in its first size.
 type cloneArgs struct {
-	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls uint64
+	flags, pidfd uint64
+	_, _         uint64 // child_tid, parent_tid
+	exitSignal   uint64
+	_, _, _      uint64 // stack, stack_size, tls
 }
 
 //go:noescape
@@ -119,16 +122,10 @@ func (p *program) addFiles(files []int) {
 // lastSignal is the largest signal number.
 const lastSignal = 64
 
-// kernelSigaction is struct sigaction of rt_sigaction(2): all zero is SIG_DFL.
-type kernelSigaction struct {
-	handler, flags, restorer uintptr
-	mask                     uint64
-}
-
 // addSignals gives every signal its default action. clone3 has already done so
 // for those with a handler; what this process ignores stays ignored otherwise.
 func (p *program) addSignals() {
-	action := hold(p, new(kernelSigaction))
+	action := hold(p, new([4]uint64)) // struct sigaction, all zero: SIG_DFL
 	for sig := uintptr(1); sig <= lastSignal; sig++ {
 		if sig != uintptr(unix.SIGKILL) && sig != uintptr(unix.SIGSTOP) {
 			p.add(StageFork, unix.SYS_RT_SIGACTION, sig, action, 0, 8)

@@ -119,12 +119,12 @@ func (c *child) supervise(ctx context.Context) {
 	stopWatching := context.AfterFunc(ctx, c.Terminate)
 	c.startStreams()
 	exit, groupAlive := c.awaitExit()
-	close(c.exited)
 	if !stopWatching() {
 		// What ends the context after this moment cuts nothing short.
 		exit.Cause = context.Cause(ctx)
 		c.Terminate()
 	}
+	close(c.exited)
 	c.drain(ctx)
 	if c.data != nil {
 		c.stdin.Close() // releases a writer whose reader is a background process

@@ -16,16 +16,60 @@ type process struct {
 }
 
 // processes calls visit with every process of the system whose id is floor or
-// above, in the order of their ids, so that children made during the walk are
-// met too, until visit returns false. It reports whether one ended before it
-// could be looked at: what it had started meanwhile may have been missed.
-func processes(floor int, visit func(process) bool) (vanished bool) {
+// above, until visit returns false; with some of them twice. What is started
+// meanwhile is met too: a process may fork, leave its group and end while it is
+// being looked for.
+func processes(floor int, visit func(process) bool) {
+	buf := make([]byte, 1024)
+	last := lastPID()
+	if !walk(floor, buf, visit) {
+		return
+	}
+	// A listing of /proc ends with the largest id of its moment. Ids are given in
+	// ascending order, so that younger processes are found by counting on, until
+	// none was started during a look. A busy system never stands still; enough is
+	// enough there.
+	for range 100 {
+		now := lastPID()
+		switch {
+		case now == last:
+			return
+		case now < last: // wrapped around
+			if !walk(floor, buf, visit) {
+				return
+			}
+		default:
+			for pid := max(last+1, floor); pid <= now; pid++ {
+				if p, ok := readProcess(pid, buf); ok && !visit(p) {
+					return
+				}
+			}
+		}
+		last = now
+	}
+}
+
+// lastPID is the id that was given last, 0 when that is not told.
+func lastPID() int {
+	loadavg, err := os.ReadFile("/proc/loadavg") // ends with it: proc_loadavg(5)
+	if err != nil {
+		return 0
+	}
+	last, err := strconv.Atoi(string(bytes.TrimSpace(loadavg[bytes.LastIndexByte(loadavg, ' ')+1:])))
+	if err != nil {
+		return 0
+	}
+	return last
+}
+
+// walk calls visit with every process that /proc lists, and reports whether
+// visit wanted all of them.
+func walk(floor int, buf []byte, visit func(process) bool) bool {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return false
+		return true
 	}
 	defer dir.Close()
-	buf := make([]byte, 1024)
 	for {
 		names, err := dir.Readdirnames(64)
 		for _, name := range names {
@@ -33,14 +77,12 @@ func processes(floor int, visit func(process) bool) (vanished bool) {
 			if err != nil || pid < floor {
 				continue
 			}
-			p, ok := readProcess(pid, buf)
-			vanished = vanished || !ok
-			if ok && !visit(p) {
-				return vanished
+			if p, ok := readProcess(pid, buf); ok && !visit(p) {
+				return false
 			}
 		}
 		if err != nil {
-			return vanished
+			return true
 		}
 	}
 }
@@ -71,9 +113,9 @@ func readProcess(pid int, buf []byte) (process, bool) {
 }
 
 // visitMembers calls visit with every living process of the tree; see processes.
-func (t *tree) visitMembers(visit func(process) bool) (vanished bool) {
+func (t *tree) visitMembers(visit func(process) bool) {
 	numbers := t.ownsNumbers()
-	return processes(0, func(p process) bool {
+	processes(0, func(p process) bool {
 		if p.dead {
 			return true
 		}
@@ -87,8 +129,8 @@ func (t *tree) visitMembers(visit func(process) bool) (vanished bool) {
 
 // visitStrays calls visit with every living process from the id floor on that
 // carries any tag of tags.
-func visitStrays(tags *spawn.Tags, floor int, visit func(process) bool) (vanished bool) {
-	return processes(floor, func(p process) bool {
+func visitStrays(tags *spawn.Tags, floor int, visit func(process) bool) {
+	processes(floor, func(p process) bool {
 		if p.dead || !tags.Issued(spawn.Mark(p.pid)) {
 			return true
 		}

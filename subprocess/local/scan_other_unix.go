@@ -12,9 +12,8 @@ type process struct {
 
 // visitMembers calls visit with the leader's group while it has members. Those
 // who left it are not found here.
-func (t *tree) visitMembers(visit func(process) bool) (vanished bool) {
+func (t *tree) visitMembers(visit func(process) bool) {
 	if t.ownsNumbers() && syscall.Kill(-t.pid, 0) != syscall.ESRCH {
 		visit(process{pid: t.pid, group: t.pid})
 	}
-	return false
 }

@@ -1,11 +1,8 @@
 package local
 
 import (
-	"bytes"
 	"context"
-	"os"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -20,8 +17,8 @@ func (r *Runtime) endStrays(ctx context.Context, known []int) []int {
 		return nil
 	}
 	floor := r.pidFloor(first)
-	find := func(visit func(process) bool) bool {
-		return visitStrays(r.tags, floor, func(p process) bool {
+	find := func(visit func(process) bool) {
+		visitStrays(r.tags, floor, func(p process) bool {
 			return slices.Contains(known, p.pid) || visit(p)
 		})
 	}
@@ -49,16 +46,7 @@ func (r *Runtime) pidFloor(first int) int {
 	if time.Since(r.born) > time.Second {
 		return 0
 	}
-	loadavg, err := os.ReadFile("/proc/loadavg") // ends with the last id given
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(loadavg)
-	if len(fields) == 0 {
-		return 0
-	}
-	last, err := strconv.Atoi(string(fields[len(fields)-1]))
-	if err != nil || last < first {
+	if lastPID() < first {
 		return 0
 	}
 	return first

@@ -29,9 +29,9 @@ type tree struct {
 	tag   uint64
 	grace time.Duration
 
-	// find calls visit with every living member until it returns false. It
-	// reports whether a process ended before it could be looked at.
-	find func(visit func(process) bool) (vanished bool)
+	// find calls visit with every living member until it returns false, with
+	// some of them twice.
+	find func(visit func(process) bool)
 
 	mu        sync.Mutex // guards survivors, and reaping against signalling
 	survivors []int
@@ -53,7 +53,7 @@ func newTree(pid int, tag uint64, grace time.Duration) *tree {
 }
 
 // newHerd returns a tree without a leader, of the processes that find meets.
-func newHerd(find func(visit func(process) bool) (vanished bool), grace time.Duration) *tree {
+func newHerd(find func(visit func(process) bool), grace time.Duration) *tree {
 	return &tree{
 		find: find, grace: grace,
 		begun: make(chan struct{}), killed: make(chan struct{}),
@@ -137,33 +137,24 @@ func (t *tree) escalate() {
 	t.survivors = left
 }
 
-// hunt sends SIGKILL to the members, each as it is met, until a look meets none
-// or the deadline passes, and returns those that the last look met. It looks
-// again and again because a member may fork, leave its group and end while it
-// is being looked for.
+// hunt sends SIGKILL to the members, each as it is met, again and again until a
+// look meets none or the deadline passes, and returns those that the last look
+// met.
 func (t *tree) hunt(deadline time.Time) (left []int) {
-	const conclusive = 3 // empty looks, when others were ending meanwhile
-	empty := 0
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left = left[:0]
 		// A signal to a whole group also reaches the children being forked in it.
 		t.signalGroup(syscall.SIGKILL)
-		vanished := t.find(func(p process) bool {
+		t.find(func(p process) bool {
 			left = append(left, p.pid)
 			syscall.Kill(p.pid, syscall.SIGKILL)
 			return true
 		})
-		if len(left) > 0 {
-			empty = 0
-		} else if empty++; !vanished || empty == conclusive {
-			return nil
+		if len(left) == 0 || time.Now().After(deadline) {
+			slices.Sort(left)
+			return slices.Compact(left)
 		}
-		if time.Now().After(deadline) {
-			return left
-		}
-		if len(left) > 0 {
-			t.awaitGone(pause, nil)
-		}
+		t.awaitGone(pause, nil)
 	}
 }
 

@@ -111,7 +111,8 @@ func zeroExitBeforeDone(f *fixture) {
 }
 
 func exitedBeforeDone(f *fixture) {
-	h := f.start(f.bash("await go; exit 7"))
+	h := f.start(f.bash("echo ready; await go; exit 7"))
+	f.awaitText(h, "ready\n")
 	select {
 	case <-h.Exited():
 		f.Error("Exited has come while the leader runs")

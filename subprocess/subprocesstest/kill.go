@@ -128,7 +128,12 @@ func killAtOnce(f *fixture) {
 }
 
 func killIsKill(f *fixture) {
-	h := f.ready(`trap 'touch "$dir/handled"; exit 3' TERM; echo ready; while :; do sleep 0.02; done`, long)
+	h := f.ready(`echo ready; sleep "$marker"`, long)
+	h.Kill()
+	f.await(h)
+	f.expectSignal(h, "SIGKILL")
+
+	h = f.ready(`trap 'touch "$dir/handled"; exit 3' TERM; echo ready; while :; do sleep 0.02; done`, long)
 	h.Kill()
 	f.await(h)
 	f.expectSignal(h, "SIGKILL")

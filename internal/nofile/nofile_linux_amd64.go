@@ -1,9 +1,6 @@
 package nofile
 
-import (
-	"syscall"
-	"unsafe"
-)
+import "unsafe"
 
 // Limit is struct rlimit of getrlimit(2).
 type Limit struct{ Cur, Max uint64 }
@@ -15,6 +12,12 @@ var original, known = read()
 func Original() (Limit, bool) { return original, known }
 
 func read() (limit Limit, ok bool) {
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_NOFILE, 0, uintptr(unsafe.Pointer(&limit)), 0, 0)
-	return limit, errno == 0
+	held := new(Limit)
+	ok = prlimit(unsafe.Pointer(held)) == 0
+	return *held, ok
 }
+
+// prlimit reads the limit of open files of this process.
+//
+//go:noescape
+func prlimit(limit unsafe.Pointer) (result uintptr)
