@@ -221,7 +221,7 @@ func canonicalWorkspace(dir string) (string, error) {
 	case errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir():
 		return "", fault.New(fault.WorkdirNotDirectory, "the workspace %q is not a directory (ENOTDIR): name a directory", dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fault.New(fault.WorkdirNotFound, "the workspace %q does not exist (ENOENT): create it or name another: %w", dir, err)
+		return "", fault.New(fault.WorkdirNotFound, "the workspace %q does not exist (ENOENT): create it or name another", dir)
 	case err != nil:
 		return "", fault.New(fault.WorkdirNotFound, "the workspace %q cannot be examined: change its permissions or name another: %w", dir, err)
 	}
@@ -233,6 +233,18 @@ func DefaultComposition() []compose.Row { return compose.Default() }
 
 // Code names a kind of failure: see docs/interfaces.md.
 type Code = fault.Code
+
+// The codes that Open, Run and Start return. Each is also a sentinel for
+// errors.Is.
+const (
+	ErrInvalidArgument     = fault.InvalidArgument
+	ErrWorkdirNotFound     = fault.WorkdirNotFound
+	ErrWorkdirNotDirectory = fault.WorkdirNotDirectory
+	ErrShellNotFound       = fault.ShellNotFound
+	ErrSpawnFailed         = fault.SpawnFailed
+	ErrSandboxUnavailable  = fault.SandboxUnavailable
+	ErrAborted             = fault.Aborted
+)
 
 // CodeOf returns the code that an error of this module carries, or "".
 func CodeOf(err error) Code { return fault.CodeOf(err) }

@@ -29,7 +29,7 @@ type Options struct {
 // Pair is two ways of doing the same, measured in turn.
 type Pair struct {
 	Name string `json:"name"`
-	// Ratio is the median of A's time over B's, pair by pair.
+	// Ratio is the median, over all pairs, of A's time over B's.
 	Ratio float64 `json:"ratio"`
 	// A and B are medians of one run.
 	A Side `json:"a"`
@@ -45,7 +45,12 @@ type Side struct {
 // Run measures every pair. The error is the first failure of a command that was
 // measured, or the end of ctx.
 func Run(ctx context.Context, o Options) ([]Pair, error) {
-	runtime := local.New(local.Config{})
+	spills, err := os.MkdirTemp("", "hardshell-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(spills)
+	runtime := local.New(local.Config{SpillDir: spills})
 	defer runtime.Close(context.WithoutCancel(ctx))
 	executor, err := bash.New(runtime, bash.DefaultConfig())
 	if err != nil {
@@ -83,8 +88,8 @@ func measurements(executor shell.Executor, o Options) []measurement {
 		},
 		{
 			name: "output", runs: max(o.Runs/20, 5),
-			aName: "plain read loop", a: func(context.Context) error { return readAway(writer) },
-			bName: "captured", b: func(ctx context.Context) error { return runCaptured(ctx, executor, writer) },
+			aName: "captured output", a: func(ctx context.Context) error { return runCaptured(ctx, executor, writer) },
+			bName: "plain read loop", b: func(context.Context) error { return readAway(writer) },
 		},
 	}
 	if o.Self != "" {

@@ -17,7 +17,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure what a command costs on this machine",
 		Long: `Measure what running a command costs on this machine, as ratios to doing it
-bare. The two sides of a pair run in turn; medians are printed.`,
+bare. The two sides of a pair run in turn. The ratio is the median over all pairs,
+the times are the medians of each side.`,
 		Example: "  hardshell bench --runs 200",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +52,7 @@ bare. The two sides of a pair run in turn; medians are printed.`,
 
 func (a *app) printPairs(pairs []bench.Pair) error {
 	table := tabwriter.NewWriter(a.streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RATIO\tWHAT\tMEDIAN\tAGAINST\tMEDIAN")
+	fmt.Fprintln(table, "RATIO\tWHAT\tTIME\tAGAINST\tTIME")
 	for _, p := range pairs {
 		fmt.Fprintf(table, "%.2f\t%s\t%s\t%s\t%s\n", p.Ratio,
 			p.A.Name, p.A.Median.Round(10*time.Microsecond), p.B.Name, p.B.Median.Round(10*time.Microsecond))

@@ -10,7 +10,7 @@ func (a *app) completionCommand() *cobra.Command {
 		Short: "Print a completion script for your shell",
 		Long: `Print a completion script for your shell.
 
-  bash   source <(hardshell completion bash)
+  bash   source <(hardshell completion bash)    (needs the package bash-completion)
   zsh    hardshell completion zsh > "${fpath[1]}/_hardshell"
   fish   hardshell completion fish > ~/.config/fish/completions/hardshell.fish`,
 		Example:   "  source <(hardshell completion bash)",

@@ -32,9 +32,9 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] COMMAND | run [flags] -- ARGV...",
 		Short: "Run a command in the foreground",
-		Long: `Run a command in the foreground. One argument is a bash script; several, after
-"--", are a program and its arguments, run exactly, without a shell re-reading
-them.
+		Long: `Run a command in the foreground. One argument is a bash script, also after "--";
+several, after "--", are a program and its arguments, run exactly, without a shell
+re-reading them.
 
 Output streams through as it comes, through pipes: the command never gets the
 terminal. What the command leaves running in the background ends with this
@@ -81,6 +81,8 @@ func (f *runFlags) request(cmd *cobra.Command, args []string) (shell.Request, er
 		return request, usagef("run needs a command: hardshell run 'echo hello'")
 	case len(args) == 1:
 		request.Command = args[0]
+	case cmd.ArgsLenAtDash() != 0:
+		return request, usagef("several words need -- before them: hardshell run [flags] -- PROGRAM ARGUMENTS. Quote a script as one word, and put flags before it")
 	default:
 		request.Argv = args
 	}
@@ -142,7 +144,7 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	}
 	live := !a.json && !f.text
 	if live {
-		request.Stdout, request.Stderr = a.streams.Out, a.streams.Err
+		request.Stdout, request.Stderr, request.NoSpill = a.streams.Out, a.streams.Err, true
 	}
 	result, err := h.Run(signals.ctx, request)
 	if err != nil {

@@ -61,8 +61,11 @@ type Request struct {
 	Env    map[string]string
 	DshEnv DshEnvironment
 	// Stdout and Stderr, when set, receive a foreground run's bytes as they
-	// arrive, besides the capture of the tail. Such a stream has no spill file.
+	// arrive, besides the capture.
 	Stdout, Stderr io.Writer
+	// NoSpill keeps a foreground run's long streams out of files: the caller has
+	// them from Stdout and Stderr, or does not want them.
+	NoSpill bool
 	// SandboxPolicy confines this call; sandboxing executors default it, and
 	// executors that do not confine carry it without effect.
 	SandboxPolicy *sandbox.Policy
@@ -79,6 +82,7 @@ type Spec struct {
 	Env            map[string]string
 	DshEnv         DshEnvironment
 	Stdout, Stderr io.Writer
+	NoSpill        bool
 	// SandboxPolicy is nil for executors that do not confine.
 	SandboxPolicy *sandbox.Policy
 }

@@ -1,10 +1,9 @@
 package shell
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
+	"hardshell/internal/plainjson"
 	"hardshell/internal/signame"
 	"hardshell/sandbox"
 )
@@ -76,12 +75,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		ms := Milliseconds(r.Timeout)
 		wire.TimeoutMs = &ms
 	}
-	// Output is for people and models: <, > and & stay as they are.
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(wire)
-	return bytes.TrimSpace(out.Bytes()), err
+	return plainjson.Marshal(wire)
 }
 
 // Milliseconds is d in milliseconds, fractions included: the unit of every

@@ -30,7 +30,7 @@ func parseArguments(raw json.RawMessage) (map[string]any, error) {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, fault.New(fault.InvalidArgs, "%s: %v", notLossless, err)
+		return nil, fault.New(fault.InvalidArgs, "%s: not valid JSON at byte %d: %v", notLossless, syntax.Offset, err)
 	case err != nil || !utf8.Valid(raw) || hasLoneSurrogate(raw):
 		// The only other error of decoding into any: a number beyond float64.
 		return nil, fault.New(fault.InvalidArgs, notLossless)

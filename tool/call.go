@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"hardshell/internal/fault"
+	"hardshell/internal/plainjson"
 )
 
 // Call asks for one run of a tool.
@@ -81,7 +82,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if content == nil {
 		content = []Content{}
 	}
-	return json.Marshal(struct {
+	return plainjson.Marshal(struct {
 		IsError    bool       `json:"isError"`
 		Error      *ErrorInfo `json:"error,omitempty"`
 		Content    []Content  `json:"content"`

@@ -1,8 +1,9 @@
 package tool
 
 import (
-	"encoding/json"
 	"strings"
+
+	"hardshell/internal/plainjson"
 )
 
 // Card is how a person sees a call. A nil view leaves the presentation to the
@@ -107,7 +108,7 @@ func (v Generic) MarshalJSON() ([]byte, error) {
 
 // marshalCard puts the kind of card before the fields of a view, an object.
 func marshalCard(card string, fields any) ([]byte, error) {
-	object, err := json.Marshal(fields)
+	object, err := plainjson.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}

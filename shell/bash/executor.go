@@ -52,7 +52,7 @@ func (e *Executor) Resolve(r shell.Request) (shell.Spec, error) {
 		Command: r.Command, Argv: r.Argv,
 		Workdir: r.Workdir, Timeout: r.Timeout, StdoutMaxBytes: r.StdoutMaxBytes,
 		Stdin: r.Stdin, Env: r.Env, DshEnv: r.DshEnv,
-		Stdout: r.Stdout, Stderr: r.Stderr,
+		Stdout: r.Stdout, Stderr: r.Stderr, NoSpill: r.NoSpill,
 		SandboxPolicy: r.SandboxPolicy,
 	}
 	if r.Argv != nil && r.Command != "" {
@@ -99,9 +99,13 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 	run, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	began := time.Now()
+	maxSpill := config.MaxSpillBytes
+	if spec.NoSpill {
+		maxSpill = 0
+	}
 	child, err := e.spawn(run, &spec, outputs{
-		stdout: collect(spec.StdoutMaxBytes, config.MaxSpillBytes, spec.Stdout),
-		stderr: collect(config.MaxOutputBytes, config.MaxSpillBytes, spec.Stderr),
+		stdout: collect(spec.StdoutMaxBytes, maxSpill, spec.Stdout),
+		stderr: collect(config.MaxOutputBytes, maxSpill, spec.Stderr),
 		grace:  config.Grace,
 	})
 	if err != nil {

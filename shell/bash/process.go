@@ -13,12 +13,13 @@ type process struct {
 	child subprocess.Handle // nil when the command never started
 	done  chan struct{}
 
-	mu     sync.Mutex // guards what follows, and the order of reads
-	state  shell.ProcessState
-	killed bool
-	note   string // delivered once: why the command never started
-	stdout int64  // offsets of the next read
-	stderr int64
+	mu      sync.Mutex // guards what follows, and the order of reads
+	state   shell.ProcessState
+	killed  bool
+	settled bool
+	note    string // delivered once: why the command never started
+	stdout  int64  // offsets of the next read
+	stderr  int64
 }
 
 var _ shell.Process = (*process)(nil)
@@ -44,11 +45,15 @@ func failedProcess(err error) *process {
 	return p
 }
 
-// settle records how the child ended.
+// settle records how the child ended, once.
 func (p *process) settle() {
 	exit := p.child.Exit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.settled {
+		return
+	}
+	p.settled = true
 	if p.killed || exit.Cause != nil || exit.Signal != "" {
 		p.state.Status = shell.Killed
 	} else {
@@ -64,16 +69,34 @@ func (p *process) settle() {
 
 // State implements shell.Process.
 func (p *process) State() shell.ProcessState {
+	p.catchUp()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.state
 }
 
 // Done implements shell.Process.
-func (p *process) Done() <-chan struct{} { return p.done }
+func (p *process) Done() <-chan struct{} {
+	p.catchUp()
+	return p.done
+}
+
+// catchUp settles a process whose child has ended, so that what the runtime
+// knows after its Close is known here too.
+func (p *process) catchUp() {
+	if p.child == nil {
+		return
+	}
+	select {
+	case <-p.child.Done():
+		p.settle()
+	default:
+	}
+}
 
 // Kill implements shell.Process.
 func (p *process) Kill() bool {
+	p.catchUp()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state.Status != shell.Running {

@@ -24,11 +24,10 @@ type outputs struct {
 	grace          time.Duration
 }
 
-// collect keeps a stream's tail, and the whole in a file unless the caller gets
-// it all through the tee.
+// collect keeps a stream's tail, and the whole in a file unless maxSpill is 0.
 func collect(maxBytes, maxSpill int64, tee io.Writer) subprocess.Output {
 	out := subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: maxBytes, Tee: tee}
-	if tee == nil {
+	if maxSpill > 0 {
 		out.Spill = &subprocess.Spill{MaxBytes: maxSpill}
 	}
 	return out
@@ -91,10 +90,10 @@ const maxArgument = 128 << 10
 
 // readScript evaluates the script of descriptor 3, which the script's own
 // commands do not see. The mark at its end keeps its last newlines, which the
-// substitution would take away. The script's first line stays line 1.
+// substitution would take away. It is one line, so that the script's first line
+// stays line 1.
 const (
-	readScript = `set -- "$(</dev/fd/3)"
-[[ $1 == *` + scriptEnd + ` ]] || { echo "bash: the command could not be read from /dev/fd/3" >&2; exit 126; }
-eval "set --; exec 3<&-; ${1%` + scriptEnd + `}"`
+	readScript = `set -- "$(</dev/fd/3)"; [[ $1 == *` + scriptEnd + ` ]] || { echo "bash: the command could not be read from /dev/fd/3" >&2; exit 126; }; ` +
+		`eval "set --; exec 3<&-; ${1%` + scriptEnd + `}"`
 	scriptEnd = "."
 )

@@ -233,7 +233,7 @@ func TestArgumentsAreRefusedInOrder(t *testing.T) {
 	}{
 		"nothing":                    {config: plain, args: ``, want: `invalid arguments: missing required property "command"; missing required property "description"`},
 		"types":                      {config: plain, args: `"command":42,"description":"d","timeoutMs":"soon","run_in_background":"yes"`, want: `invalid arguments: "command" must be a string; "timeoutMs" must be a number; "run_in_background" must be a boolean`},
-		"NaN":                        {config: plain, args: ok + `,"timeoutMs":NaN`, want: `tool execution arguments must be losslessly JSON-serializable: invalid character 'N' looking for beginning of value`},
+		"NaN":                        {config: plain, args: ok + `,"timeoutMs":NaN`, want: `tool execution arguments must be losslessly JSON-serializable: not valid JSON at byte 46: invalid character 'N' looking for beginning of value`},
 		"a blank command first":      {config: plain, args: `"command":" \n","description":"","timeoutMs":-1`, want: "invalid command: expected a non-empty string"},
 		"then a blank description":   {config: plain, args: `"command":"x","description":"\t","timeoutMs":-1`, want: "invalid description: expected a non-empty string"},
 		"then the timeout":           {config: plain, args: ok + `,"timeoutMs":-1.50,"sandbox_permissions":"x"`, want: "invalid timeoutMs: expected a positive number, got -1.5"},

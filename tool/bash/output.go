@@ -1,10 +1,9 @@
 package bash
 
 import (
-	"encoding/json"
-
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"hardshell/internal/plainjson"
 	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/tool"
@@ -24,7 +23,7 @@ func (Background) output() {}
 
 // MarshalJSON gives the kind and the job's id.
 func (b Background) MarshalJSON() ([]byte, error) {
-	return json.Marshal(backgroundJSON{Kind: kindBackground, JobID: b.JobID})
+	return plainjson.Marshal(backgroundJSON{Kind: kindBackground, JobID: b.JobID})
 }
 
 const (
