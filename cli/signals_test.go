@@ -14,7 +14,7 @@ import (
 )
 
 // tree is a script of four processes, one of which left the session.
-const tree = `echo $$; sleep 600 & echo $!; (echo $BASHPID; exec sleep 600) & setsid bash -c 'echo $$; echo up; exec sleep 600' & wait; wait`
+const tree = `echo $$; sleep 600 & echo $!; (echo $BASHPID; setsid bash -c 'echo $$; echo up; exec sleep 600' & exec sleep 600) & wait; wait`
 
 func TestASignalEndsTheTree(t *testing.T) {
 	t.Parallel()
