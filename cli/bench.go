@@ -27,6 +27,7 @@ the times are the medians of each side.`,
 			}
 			signals := watchSignals(cmd.Context())
 			defer signals.stop()
+			<-signals.ready
 			self, err := os.Executable()
 			if err != nil {
 				self = ""

@@ -70,6 +70,7 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	}
 	stopKill := context.AfterFunc(signals.again, func() { h.Close(signals.again) })
 	defer stopKill()
+	<-signals.ready
 	result := h.Call(signals.ctx, name, arguments)
 	if err := h.Close(signals.closing()); err != nil {
 		fmt.Fprintln(a.streams.Err, "hardshell:", err)

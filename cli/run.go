@@ -146,6 +146,7 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	if live {
 		request.Stdout, request.Stderr, request.NoSpill = a.streams.Out, a.streams.Err, true
 	}
+	<-signals.ready
 	result, err := h.Run(signals.ctx, request)
 	if err != nil {
 		return signals.explain(err)

@@ -15,6 +15,7 @@ import (
 // ends again, and the grace.
 type signals struct {
 	ctx, again context.Context
+	ready      <-chan struct{} // closed when signals are caught
 	stop       func()
 }
 
@@ -23,20 +24,23 @@ type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string { return fmt.Sprintf("interrupted by %v", i.signal) }
 
-// watchSignals begins to watch. SIGPIPE is caught so that a reader of ours who
+// watchSignals begins to watch, beside what else there is to prepare: nothing
+// may be started before ready. SIGPIPE is caught so that a reader of ours who
 // went away is an error of the write, which ends the command's stream too.
 func watchSignals(parent context.Context) *signals {
 	ctx, cancel := context.WithCancelCause(parent)
 	again, cancelAgain := context.WithCancel(context.WithoutCancel(parent))
 	caught := make(chan os.Signal, 2)
 	piped := make(chan os.Signal, 1)
-	signal.Notify(piped, syscall.SIGPIPE)
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(sig) { // as nohup(1) sets it up
-			signal.Notify(caught, sig)
-		}
-	}
+	ready := make(chan struct{})
 	go func() {
+		signal.Notify(piped, syscall.SIGPIPE)
+		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+			if !signal.Ignored(sig) { // as nohup(1) sets it up
+				signal.Notify(caught, sig)
+			}
+		}
+		close(ready)
 		sig, ok := <-caught
 		if ok {
 			cancel(interrupted{sig.(syscall.Signal)})
@@ -48,7 +52,8 @@ func watchSignals(parent context.Context) *signals {
 			cancelAgain()
 		}
 	}()
-	return &signals{ctx: ctx, again: again, stop: func() {
+	return &signals{ctx: ctx, again: again, ready: ready, stop: func() {
+		<-ready
 		signal.Stop(caught)
 		signal.Stop(piped)
 		close(caught)
