@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	<-signals.ready
 	result := h.Call(signals.ctx, name, arguments)
 	if err := h.Close(signals.closing()); err != nil {
-		fmt.Fprintln(a.streams.Err, "hardshell:", err)
+		a.tell("%v", err)
 	}
 	if a.json {
 		err = a.printJSON(result)

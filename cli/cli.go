@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,9 @@ type Streams struct {
 // Main runs one invocation and returns its exit status. Args exclude the
 // program's name.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	out := &sink{w: streams.Out}
-	streams.Out = out
+	out := &sink{name: "standard output", w: streams.Out}
+	errs := &sink{name: "standard error", w: streams.Err}
+	streams.Out, streams.Err = out, errs
 	app := &app{streams: streams}
 	root := app.root(args)
 	root.SetArgs(args)
@@ -46,14 +48,15 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
-	switch lost := out.failure(); {
+	switch lost := cmp.Or(out.failure(), errs.failure()); {
 	case err == nil && lost != nil:
-		return app.fail(lost)
+		app.tell("%v", lost)
+		return exitFailed
 	case err == nil:
 		return 0
 	case errors.As(err, &status):
 		if lost != nil {
-			app.fail(lost)
+			app.tell("%v", lost)
 		}
 		return int(status)
 	default:
@@ -176,7 +179,7 @@ func (a *app) fail(err error) int {
 	if a.json && a.printJSON(document) == nil {
 		return status
 	}
-	fmt.Fprintln(a.streams.Err, "hardshell:", err)
+	a.tell("%v", err)
 	return status
 }
 
@@ -201,6 +204,20 @@ type errorDocument struct {
 type errorBody struct {
 	Code    fault.Code `json:"code"`
 	Message string     `json:"message"`
+}
+
+// tell tells a person something on standard error. A reader who stands still is
+// not waited for: what there was to say was said by the exit status too.
+func (a *app) tell(format string, args ...any) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		fmt.Fprintf(a.streams.Err, "hardshell: "+format+"\n", args...)
+	}()
+	select {
+	case <-told:
+	case <-time.After(time.Second):
+	}
 }
 
 // printJSON prints one document on a line.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -156,7 +155,7 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 	}
 	// What the command left in the background ends now.
 	if err := h.Close(signals.closing()); err != nil && len(result.Survivors) == 0 {
-		fmt.Fprintln(a.streams.Err, "hardshell:", err)
+		a.tell("%v", err)
 	}
 	return signals.status(result)
 }
@@ -171,7 +170,7 @@ func (a *app) confine(word string) error {
 	if mode != sandbox.DangerFullAccess {
 		return sandbox.Unavailable(mode, "this build has no sandbox")
 	}
-	fmt.Fprintln(a.streams.Err, "hardshell: this build does not confine commands: they run with --mode danger-full-access, as if you had run them yourself")
+	a.tell("this build does not confine commands: they run with --mode danger-full-access, as if you had run them yourself")
 	return nil
 }
 
@@ -184,10 +183,10 @@ func (a *app) report(result *shell.Result, live, text bool) error {
 		_, err := io.WriteString(a.streams.Out, bash.Render(result, false))
 		return err
 	case live && result.TimedOut:
-		fmt.Fprintf(a.streams.Err, "hardshell: timed out after %s: raise --timeout, or use --timeout none\n", result.Timeout)
+		a.tell("timed out after %s: raise --timeout, or use --timeout none", result.Timeout)
 	}
 	for _, pid := range result.Survivors {
-		fmt.Fprintf(a.streams.Err, "hardshell: process %d is still running after SIGKILL\n", pid)
+		a.tell("process %d is still running after SIGKILL", pid)
 	}
 	return nil
 }

@@ -6,18 +6,22 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"hardshell/shell"
 )
 
 // signals turns the signals that end a program into two contexts: the first
-// signal ends ctx, and the command with it; a second, and a SIGQUIT at once,
-// ends again, and the grace.
+// signal ends ctx, and the command with it; a second, and a SIGQUIT or SIGABRT at
+// once, ends again, and the grace, and soon this process.
 type signals struct {
 	ctx, again context.Context
 	ready      <-chan struct{} // closed when signals are caught
 	stop       func()
 }
+
+// lastBound is longer than it takes to kill what can be killed.
+const lastBound = 2 * time.Second
 
 // interrupted is the cause of a context that a signal ended.
 type interrupted struct{ signal syscall.Signal }
@@ -35,7 +39,7 @@ func watchSignals(parent context.Context) *signals {
 	ready := make(chan struct{})
 	go func() {
 		signal.Notify(piped, syscall.SIGPIPE)
-		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 			if !signal.Ignored(sig) { // as nohup(1) sets it up
 				signal.Notify(caught, sig)
 			}
@@ -45,11 +49,14 @@ func watchSignals(parent context.Context) *signals {
 		if ok {
 			cancel(interrupted{sig.(syscall.Signal)})
 		}
-		if ok && sig != syscall.SIGQUIT {
+		if ok && sig != syscall.SIGQUIT && sig != syscall.SIGABRT {
 			_, ok = <-caught
 		}
 		if ok {
 			cancelAgain()
+			// Whatever stands still after that, a reader of ours for instance, is
+			// left behind.
+			time.AfterFunc(lastBound, func() { os.Exit(128 + int(sig.(syscall.Signal))) })
 		}
 	}()
 	return &signals{ctx: ctx, again: again, ready: ready, stop: func() {

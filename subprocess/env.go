@@ -102,7 +102,8 @@ var credentialWords = []string{"KEY", "PASSWORD", "SECRET", "TOKEN"}
 var hijackers = map[string]bool{
 	"BASH_ENV": true, "ENV": true, "SHELLOPTS": true, "BASHOPTS": true,
 	"POSIXLY_CORRECT": true, "CDPATH": true, "PS4": true,
-	"PROMPT_COMMAND": true, "GLOBIGNORE": true,
+	"PROMPT_COMMAND": true, "GLOBIGNORE": true, "TMOUT": true, "FUNCNEST": true,
+	"BASH_COMPAT": true, "BASH_ARGV0": true, "TIMEFORMAT": true,
 }
 
 // inheritable reports whether an ambient variable may reach a command.

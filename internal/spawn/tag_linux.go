@@ -28,8 +28,8 @@ var lockLimit = []byte("\nMax file locks")
 // Mark reads the tag of a process, 0 when it has none or cannot be read.
 func Mark(pid int) uint64 {
 	var buf [2048]byte
-	data, ok := procfs.Read(pid, "limits", buf[:])
-	if !ok {
+	data, err := procfs.Read(pid, "limits", buf[:])
+	if err != nil {
 		return 0
 	}
 	// Max file locks            SOFT                 HARD                 locks

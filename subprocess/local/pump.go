@@ -4,6 +4,7 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -159,7 +160,17 @@ func (p *pump) deliver(data []byte) error {
 	if p.stopping.Load() {
 		return errCut
 	}
-	_, err := p.tee.Write(data)
+	return writeTee(p.tee, data)
+}
+
+// writeTee writes to a caller's tee, whose panic is a failed write like another.
+func writeTee(tee io.Writer, data []byte) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the tee panicked: %v", r)
+		}
+	}()
+	_, err = tee.Write(data)
 	return err
 }
 

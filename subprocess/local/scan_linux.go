@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strconv"
 
@@ -18,13 +19,14 @@ type process struct {
 // processes calls visit with every process of the system whose id is floor or
 // above, until visit returns false; with some of them twice. What is started
 // meanwhile is met too: a process may fork, leave its group and end while it is
-// being looked for.
-func processes(floor int, visit func(process) bool) {
+// being looked for. It reports whether it could look.
+func processes(floor int, visit func(process) bool) (looked bool) {
+	if !procfs.Ours() {
+		return false
+	}
 	buf := make([]byte, 1024)
 	last := lastPID()
-	if !walk(floor, buf, visit) {
-		return
-	}
+	more, looked := walk(floor, buf, visit)
 	// A listing of /proc ends with the largest id of its moment. Ids are given in
 	// ascending order, so that younger processes are found by counting on, until
 	// none was started during a look. A busy system never stands still; enough is
@@ -32,21 +34,18 @@ func processes(floor int, visit func(process) bool) {
 	for range 100 {
 		now := lastPID()
 		switch {
-		case now == last:
-			return
+		case !more || !looked || now == last:
+			return looked
 		case now < last: // wrapped around
-			if !walk(floor, buf, visit) {
-				return
-			}
+			more, looked = walk(floor, buf, visit)
 		default:
-			for pid := max(last+1, floor); pid <= now; pid++ {
-				if p, ok := readProcess(pid, buf); ok && !visit(p) {
-					return
-				}
+			for pid := max(last+1, floor); pid <= now && more && looked; pid++ {
+				more, looked = look(pid, buf, visit)
 			}
 		}
 		last = now
 	}
+	return looked
 }
 
 // lastPID is the id that was given last, 0 when that is not told.
@@ -62,12 +61,12 @@ func lastPID() int {
 	return last
 }
 
-// walk calls visit with every process that /proc lists, and reports whether
-// visit wanted all of them.
-func walk(floor int, buf []byte, visit func(process) bool) bool {
+// walk calls visit with every process that /proc lists. It reports whether visit
+// wants more, and whether it could look.
+func walk(floor int, buf []byte, visit func(process) bool) (more, looked bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return true
+		return true, false
 	}
 	defer dir.Close()
 	for {
@@ -77,22 +76,28 @@ func walk(floor int, buf []byte, visit func(process) bool) bool {
 			if err != nil || pid < floor {
 				continue
 			}
-			if p, ok := readProcess(pid, buf); ok && !visit(p) {
-				return false
+			if more, looked := look(pid, buf, visit); !more || !looked {
+				return more, looked
 			}
 		}
 		if err != nil {
-			return true
+			return true, err == io.EOF
 		}
 	}
 }
 
-// readProcess reads /proc/PID/stat; see proc_pid_stat(5).
-func readProcess(pid int, buf []byte) (process, bool) {
-	stat, ok := procfs.Read(pid, "stat", buf)
-	if !ok {
-		return process{}, false
+// look calls visit with one process, if it is still there.
+func look(pid int, buf []byte, visit func(process) bool) (more, looked bool) {
+	stat, err := procfs.Read(pid, "stat", buf)
+	if err != nil {
+		return true, procfs.Gone(err)
 	}
+	p, ok := parseStat(pid, stat)
+	return !ok || visit(p), true
+}
+
+// parseStat reads /proc/PID/stat; see proc_pid_stat(5).
+func parseStat(pid int, stat []byte) (process, bool) {
 	// The command's name, in parentheses, may hold spaces and parentheses.
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -113,9 +118,10 @@ func readProcess(pid int, buf []byte) (process, bool) {
 }
 
 // visitMembers calls visit with every living process of the tree; see processes.
+// Where it cannot look it knows the group alone.
 func (t *tree) visitMembers(visit func(process) bool) {
 	numbers := t.ownsNumbers()
-	processes(0, func(p process) bool {
+	looked := processes(0, func(p process) bool {
 		if p.dead {
 			return true
 		}
@@ -125,6 +131,9 @@ func (t *tree) visitMembers(visit func(process) bool) {
 		}
 		return !ours || visit(p)
 	})
+	if !looked {
+		t.visitGroup(visit)
+	}
 }
 
 // visitStrays calls visit with every living process from the id floor on that

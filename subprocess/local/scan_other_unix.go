@@ -2,8 +2,6 @@
 
 package local
 
-import "syscall"
-
 // process is a member of a tree: here the leader's group, which stands for all
 // of its members.
 type process struct {
@@ -12,8 +10,4 @@ type process struct {
 
 // visitMembers calls visit with the leader's group while it has members. Those
 // who left it are not found here.
-func (t *tree) visitMembers(visit func(process) bool) {
-	if t.ownsNumbers() && syscall.Kill(-t.pid, 0) != syscall.ESRCH {
-		visit(process{pid: t.pid, group: t.pid})
-	}
-}
+func (t *tree) visitMembers(visit func(process) bool) { t.visitGroup(visit) }

@@ -128,6 +128,8 @@ func spawnError(err error) error {
 		code, message = fault.WorkdirNotFound, "the workdir %q cannot be used (%s): choose another"
 	case failed.Errno == syscall.E2BIG:
 		message = "cannot run %q: its arguments and environment are too long together (%s)"
+	case failed.Errno == syscall.EMFILE || failed.Errno == syscall.ENFILE:
+		message = "cannot start %q (%s): no descriptor is left; close some, or raise ulimit -n"
 	case failed.Stage == spawn.StageFork:
 		message = "cannot start a process for %q (%s): the system or this user has no room for another"
 	default:

@@ -158,6 +158,14 @@ func (t *tree) hunt(deadline time.Time) (left []int) {
 	}
 }
 
+// visitGroup calls visit with the leader for the group as a whole, while that has
+// members, dead ones that nobody has reaped included.
+func (t *tree) visitGroup(visit func(process) bool) {
+	if t.ownsNumbers() && syscall.Kill(-t.pid, 0) != syscall.ESRCH {
+		visit(process{pid: t.pid, group: t.pid})
+	}
+}
+
 // signalGroup signals the leader's group while the number is the tree's.
 func (t *tree) signalGroup(sig syscall.Signal) {
 	t.mu.Lock()
