@@ -1,5 +1,6 @@
 // Package sandbox is the seam between an executor and whatever confines its
-// commands: the modes, the policy of one call, and the refusal.
+// commands: the modes, the policy of one call, the report of what was enforced,
+// and the refusal.
 //
 // It promises that confinement fails closed: a confined mode that this host
 // cannot enforce is an error with the code SANDBOX_UNAVAILABLE, never an
@@ -41,25 +42,6 @@ func ParseMode(s string) (Mode, error) {
 		"unknown sandbox mode %q: use %s, %s or %s", s, ReadOnly, WorkspaceWrite, DangerFullAccess)
 }
 
-// Policy is the confinement asked for one call. It is data: the same policy
-// may cross to another process.
-type Policy struct {
-	Mode Mode `json:"mode"`
-	// WorkspaceRoot is absolute. It is carried in every mode.
-	WorkspaceRoot string `json:"workspaceRoot"`
-	// SessionID names the session whose temp and logs the command may see.
-	SessionID string `json:"sessionId,omitempty"`
-}
-
-// Enforcement says how completely a policy was enforced.
-type Enforcement string
-
-// Enforcement is never reported better than the truth.
-const (
-	Full    Enforcement = "full"
-	Partial Enforcement = "partial"
-)
-
 // Info is what is known about the confinement of one finished command. It is
 // present exactly when a sandboxing executor handled the command.
 type Info struct {
@@ -67,11 +49,17 @@ type Info struct {
 	Mode Mode `json:"mode"`
 	// Denied is true when the sandbox refused a file operation, whatever the
 	// exit status.
-	Denied      bool        `json:"denied"`
+	Denied bool `json:"denied"`
+	// Enforcement is "" for DangerFullAccess, which nothing confines, and so
+	// are the fields from Backend on.
 	Enforcement Enforcement `json:"enforcement,omitempty"`
 	// RunnerFailed is true when the sandbox itself failed, so that the command
 	// never ran.
-	RunnerFailed bool `json:"runnerFailed,omitempty"`
+	RunnerFailed bool     `json:"runnerFailed"`
+	Backend      string   `json:"backend,omitempty"`
+	Tier         Tier     `json:"tier,omitempty"`
+	Network      Network  `json:"network,omitempty"`
+	Effects      *Effects `json:"effects,omitempty"`
 }
 
 // ErrUnavailable is the code of every refusal to confine.

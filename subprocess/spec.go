@@ -110,6 +110,18 @@ type Spec struct {
 
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
+
+	// Confinement confines the child; nil does not. A runtime that cannot
+	// enforce it refuses the spawn with SANDBOX_UNAVAILABLE: nothing that was
+	// to be confined ever runs unconfined.
+	Confinement Confinement
+}
+
+// Confinement is how a child is confined. A sandbox provider makes it for the
+// runtimes that it belongs to; to all others it is opaque.
+type Confinement interface {
+	// Confines describes it for messages, "native namespaces" for instance.
+	Confines() string
 }
 
 // Validate refuses a spec that no runtime could spawn, before anything is

@@ -21,6 +21,13 @@ type Attr struct {
 	Tag uint64
 }
 
+// Starter is a way to start children: a confinement, for instance.
+type Starter interface {
+	// Start starts a child as the function Start does, except that errors
+	// which carry a code of package fault are meant for the caller's caller.
+	Start(*Attr) (*Child, error)
+}
+
 // Stage is a step of starting a child.
 type Stage string
 

@@ -80,6 +80,16 @@ func (h Home) Spills() string { return filepath.Join(h.root, "spill") }
 // Spill is the directory of one session's spill files.
 func (h Home) Spill(id string) string { return filepath.Join(h.Spills(), segment(id)) }
 
+// Jobs is the directory of one session's background jobs.
+func (h Home) Jobs(id string) string { return filepath.Join(h.root, "jobs", segment(id)) }
+
+// Temp is the private temp of one session's confined commands.
+func (h Home) Temp(id string) string { return filepath.Join(h.root, "tmp", segment(id)) }
+
+// Caches is the directory with one directory of package managers' caches per
+// workspace.
+func (h Home) Caches() string { return filepath.Join(h.root, "cache") }
+
 // Ensure creates the home and the given directories, which lie in it, with
 // their parents, mode 0700. Directories that exist are left as they are: Check
 // says whether the home can be trusted. INVALID_ARGUMENT when the home cannot

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -102,7 +103,7 @@ func (s suite) resolve(t *testing.T) {
 		}
 		policy := &sandbox.Policy{Mode: sandbox.WorkspaceWrite, WorkspaceRoot: r.dir}
 		spec = r.mustResolve(t, shell.Request{SandboxPolicy: policy})
-		if spec.SandboxPolicy == nil || *spec.SandboxPolicy != *policy {
+		if spec.SandboxPolicy == nil || !reflect.DeepEqual(spec.SandboxPolicy, policy) {
 			t.Errorf("the request's policy became %+v", spec.SandboxPolicy)
 		}
 	})

@@ -37,13 +37,21 @@ func (r *Runtime) Spawn(ctx context.Context, spec subprocess.Spec) (subprocess.H
 		}
 		program = path
 	}
+	start := spawn.Start
+	if spec.Confinement != nil {
+		starter, ok := spec.Confinement.(spawn.Starter)
+		if !ok {
+			return nil, fault.New(fault.SandboxUnavailable, "commands run in this process cannot be confined by %s", spec.Confinement.Confines())
+		}
+		start = starter.Start
+	}
 	stdio, err := openStdio(&spec)
 	if err != nil {
 		return nil, err
 	}
 	tag := r.tags.Next()
 	started := time.Now()
-	proc, err := spawn.Start(&spawn.Attr{
+	proc, err := start(&spawn.Attr{
 		Path: program, Argv: spec.Argv, Env: environ, Dir: spec.Dir,
 		Files: stdio.child, Tag: tag,
 	})
@@ -111,6 +119,9 @@ func withPWD(spec *subprocess.Spec) map[string]string {
 
 // spawnError gives a failed start its code and says what to do about it.
 func spawnError(err error) error {
+	if fault.CodeOf(err) != "" {
+		return err
+	}
 	var failed *spawn.Error
 	if !errors.As(err, &failed) {
 		return fault.New(fault.SpawnFailed, "cannot start the command: %w", err)
