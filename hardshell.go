@@ -1,6 +1,6 @@
 // Package hardshell is the shell that an AI agent can be given: it runs the
-// agent's commands bounded, cancellable and observable, and says exactly what
-// happened.
+// agent's commands confined, bounded, cancellable and observable, and says
+// exactly what happened.
 //
 // Open returns a Harness, the default composition of this module's parts, each
 // of which is an ordinary Go package of its own:
@@ -45,6 +45,12 @@ type Options struct {
 	Session string
 	// Workspace is the directory that commands work in; "" is the current one.
 	Workspace string
+	// Mode, Network and WritableRoots change what commands may do that say
+	// nothing themselves; zero values leave the composition's policy, which is
+	// workspace-write with an open network. WritableRoots are added to it.
+	Mode          sandbox.Mode
+	Network       sandbox.Network
+	WritableRoots []string
 	// Log is told what a person debugging wants to know; nil discards.
 	Log *slog.Logger
 }
@@ -91,7 +97,11 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 	} else if err := home.Check(); err != nil {
 		o.Log.Warn("the home cannot be trusted", "error", err)
 	}
-	parts, err := compose.Build(compose.Default(), compose.Surroundings{Home: home, SessionID: id, Log: o.Log})
+	parts, err := compose.Build(compose.Default(), compose.Surroundings{
+		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "",
+		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots},
+		Log:       o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +117,15 @@ func (h *Harness) Session() tool.Session { return h.session }
 // Shell is the executor, for callers that resolve and run themselves. Run and
 // Start add the session's facts.
 func (h *Harness) Shell() shell.Executor { return h.parts.Shell }
+
+// Policy is what confines a command that says nothing itself. The caller may
+// change its copy and give it to a request.
+func (h *Harness) Policy() sandbox.Policy {
+	if h.parts.Policies == nil {
+		return sandbox.Policy{Mode: sandbox.DangerFullAccess, WorkspaceRoot: h.session.workspace, SessionID: h.session.id}
+	}
+	return h.parts.Policies.Default()
+}
 
 // Environment is the registry of managed DSH_* facts.
 func (h *Harness) Environment() *shellenv.Registry { return h.parts.Environment }
@@ -151,6 +170,9 @@ func (h *Harness) Call(ctx context.Context, name string, args json.RawMessage) t
 func (h *Harness) Close(ctx context.Context) error {
 	h.closeOnce.Do(func() {
 		h.closeErr = h.parts.Runtime.Close(ctx)
+		if h.parts.Sandbox != nil {
+			h.closeErr = errors.Join(h.closeErr, h.parts.Sandbox.Close())
+		}
 		if h.parts.Runtime.Spilled() {
 			// Those who leave files behind sweep what is old.
 			if _, err := state.Sweep(h.home.Spills(), spillRetention); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hardshell"
 	"hardshell/tool"
 )
 
@@ -63,7 +64,7 @@ func (a *app) arguments(args []string) (json.RawMessage, error) {
 func (a *app) call(ctx context.Context, workspace, name string, arguments json.RawMessage) error {
 	signals := watchSignals(ctx)
 	defer signals.stop()
-	h, err := a.open(signals.ctx, workspace)
+	h, err := a.open(signals.ctx, hardshell.Options{Workspace: workspace})
 	if err != nil {
 		return signals.explain(err)
 	}

@@ -41,6 +41,9 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	errs := &sink{name: "standard error", w: streams.Err}
 	streams.Out, streams.Err = out, errs
 	app := &app{streams: streams}
+	if isShell(args) {
+		return app.shell(ctx, args)
+	}
 	root := app.root(args)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -96,8 +99,11 @@ func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hardshell",
 		Short: "The shell that an AI agent can be given",
-		Long: `hardshell runs an agent's commands bounded, cancellable and observable, and
-says exactly what happened.`,
+		Long: `hardshell runs an agent's commands confined, bounded, cancellable and
+observable, and says exactly what happened.
+
+As "hardshell -c SCRIPT", and under any name that ends in "sh", it is a drop-in
+for bash: the same options and output, confined.`,
 		Example: `  hardshell run 'echo hello; exit 3'
   hardshell run --timeout 30s --json -- make -j2 test
   hardshell call bash '{"command":"ls","description":"List the files"}'`,
@@ -138,14 +144,13 @@ says exactly what happened.`,
 }
 
 // open opens the library for this invocation.
-func (a *app) open(ctx context.Context, workspace string) (*hardshell.Harness, error) {
+func (a *app) open(ctx context.Context, o hardshell.Options) (*hardshell.Harness, error) {
 	log, err := a.logger()
 	if err != nil {
 		return nil, err
 	}
-	h, err := hardshell.Open(ctx, hardshell.Options{
-		Home: a.home, Session: a.session, Workspace: workspace, Log: log,
-	})
+	o.Home, o.Session, o.Log = a.home, a.session, log
+	h, err := hardshell.Open(ctx, o)
 	if fault.CodeOf(err) == fault.InvalidArgument {
 		return nil, usageError{err}
 	}

@@ -34,7 +34,7 @@ func (a *app) composeCommand() *cobra.Command {
 		Example: "  hardshell compose check --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.open(cmd.Context(), "")
+			h, err := a.open(cmd.Context(), hardshell.Options{})
 			if err != nil {
 				return err
 			}

@@ -9,15 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/tool/bash"
 )
 
 // runFlags are the flags of run.
 type runFlags struct {
-	mode      string
-	workspace string
+	policyFlags
 	workdir   string
 	timeout   string
 	env       []string
@@ -35,6 +33,11 @@ func (a *app) runCommand() *cobra.Command {
 several, after "--", are a program and its arguments, run exactly, without a shell
 re-reading them.
 
+The command is confined: it may change the workspace (--workspace, the current
+directory), the directories of --write and a private temp, and nothing else;
+--mode says otherwise. What was enforced stands in the result of --json, and
+"hardshell doctor" tells what this host can enforce.
+
 Output streams through as it comes, through pipes: the command never gets the
 terminal. What the command leaves running in the background ends with this
 process.
@@ -45,6 +48,7 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 		Example: `  hardshell run 'make test 2>&1 | tail -20'
   hardshell run --timeout 5m --workdir ./web -- npm ci
   hardshell run --json 'exit 3'
+  hardshell run --mode read-only --network none 'make -n'
   echo data | hardshell run --stdin 'wc -c'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.json && f.text {
@@ -59,8 +63,7 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false)
-	flags.StringVar(&f.mode, "mode", string(sandbox.DangerFullAccess), "how the command is confined; this build has only danger-full-access")
-	flags.StringVar(&f.workspace, "workspace", "", "directory that the session works in (default: the current one)")
+	f.policyFlags.add(cmd)
 	flags.StringVar(&f.workdir, "workdir", "", "directory that the command runs in (default: the workspace)")
 	flags.StringVar(&f.timeout, "timeout", "", "longest run time: a duration such as 90s or 5m, bare milliseconds, or none (default 2m)")
 	flags.StringArrayVar(&f.env, "env", nil, "set an environment variable, NAME=VALUE; may be repeated")
@@ -68,7 +71,6 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 	flags.Int64Var(&f.maxOutput, "max-output", 0, "bytes of standard output that --json and --text keep, from its end (default 64000)")
 	flags.BoolVar(&f.text, "text", false, "print the text that a model would be given")
 	a.jsonFlag(cmd)
-	complete(cmd, "mode", string(sandbox.ReadOnly), string(sandbox.WorkspaceWrite), string(sandbox.DangerFullAccess))
 	return cmd
 }
 
@@ -125,12 +127,13 @@ func (f *runFlags) readTimeout(request *shell.Request) error {
 
 // run runs the request and reports it the way that the flags ask for.
 func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error {
-	if err := a.confine(f.mode); err != nil {
+	options, err := f.options()
+	if err != nil {
 		return err
 	}
 	signals := watchSignals(ctx)
 	defer signals.stop()
-	h, err := a.open(signals.ctx, f.workspace)
+	h, err := a.open(signals.ctx, options)
 	if err != nil {
 		return signals.explain(err)
 	}
@@ -158,20 +161,6 @@ func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error 
 		a.tell("%v", err)
 	}
 	return signals.status(result)
-}
-
-// confine refuses the modes that this build cannot enforce, and says so for the
-// one that it accepts.
-func (a *app) confine(word string) error {
-	mode, err := sandbox.ParseMode(word)
-	if err != nil {
-		return usageError{err}
-	}
-	if mode != sandbox.DangerFullAccess {
-		return sandbox.Unavailable(mode, "this build has no sandbox")
-	}
-	a.tell("this build does not confine commands: they run with --mode danger-full-access, as if you had run them yourself")
-	return nil
 }
 
 // report prints a result.

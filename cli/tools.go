@@ -9,6 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
+	"hardshell"
 	"hardshell/tool"
 )
 
@@ -29,7 +30,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		Example: "  hardshell tools --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.open(cmd.Context(), "")
+			h, err := a.open(cmd.Context(), hardshell.Options{})
 			if err != nil {
 				return err
 			}
@@ -106,7 +107,7 @@ func (a *app) completeTools(cmd *cobra.Command, args []string, _ string) ([]stri
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	h, err := a.open(cmd.Context(), "")
+	h, err := a.open(cmd.Context(), hardshell.Options{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -7,9 +7,14 @@ import (
 
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
+	"hardshell/sandbox"
+	"hardshell/sandbox/native"
+	"hardshell/sandbox/policy"
 	"hardshell/shell"
 	"hardshell/shell/bash"
+	"hardshell/shell/confined"
 	"hardshell/shellenv"
+	"hardshell/subprocess"
 	"hardshell/subprocess/local"
 	"hardshell/tool"
 	toolbash "hardshell/tool/bash"
@@ -18,8 +23,15 @@ import (
 // Surroundings is what a composition is put into.
 type Surroundings struct {
 	Home state.Home
-	// SessionID is a valid id.
+	// SessionID is a valid id, Workspace the absolute directory that the session
+	// works in.
 	SessionID string
+	Workspace string
+	// Durable says that the session outlives this process: its commands are
+	// spawned by its session host.
+	Durable bool
+	// Overrides change the policy of the row "sandbox-policy".
+	Overrides Overrides
 	// Log is told what a person debugging wants to know.
 	Log *slog.Logger
 }
@@ -27,11 +39,20 @@ type Surroundings struct {
 // Composition is the parts that the rows were made into. A part whose row is
 // absent is nil.
 type Composition struct {
-	Runtime     *local.Runtime
+	Runtime     Runtime
+	Sandbox     sandbox.Provider
+	Policies    confined.Policies
 	Environment *shellenv.Registry
 	Shell       shell.Executor
 	Tools       *tool.Registry
 	Pipeline    *tool.Pipeline
+}
+
+// Runtime is the runtime of a composition.
+type Runtime interface {
+	subprocess.Runtime
+	// Spilled reports whether any spill file was made.
+	Spilled() bool
 }
 
 // Build makes the parts of rows, in their order. It starts nothing. The error
@@ -68,6 +89,10 @@ func (c *Composition) add(row Row, in Surroundings) error {
 	case PluginSubprocess:
 		c.Runtime = local.New(local.Config{SpillDir: in.Home.Spill(in.SessionID)})
 		return nil
+	case PluginSandbox:
+		return c.addSandbox(row, in)
+	case PluginSandboxPolicy:
+		return c.addSandboxPolicy(row, in)
 	case PluginShellEnv:
 		c.Environment = shellenv.New(in.Home.Root())
 		return nil
@@ -75,6 +100,8 @@ func (c *Composition) add(row Row, in Surroundings) error {
 		return c.addSession()
 	case PluginShell:
 		return c.addShell(row)
+	case PluginShellPlain:
+		return c.addShellPlain(row)
 	case PluginToolBash:
 		return c.addToolBash(row, in)
 	default:
@@ -100,7 +127,57 @@ func (c *Composition) addSession() error {
 	return err
 }
 
+func (c *Composition) addSandbox(row Row, in Surroundings) error {
+	config, ok := row.Config.(SandboxConfig)
+	if !ok {
+		return errConfig(row)
+	}
+	tiers, err := config.Tiers()
+	if err != nil {
+		return err
+	}
+	c.Sandbox, err = native.New(native.Config{
+		Home: in.Home.Root(), Tiers: tiers, Ephemeral: !in.Durable, Log: in.Log,
+	})
+	return err
+}
+
+func (c *Composition) addSandboxPolicy(row Row, in Surroundings) error {
+	config, ok := row.Config.(SandboxPolicyConfig)
+	if !ok {
+		return errConfig(row)
+	}
+	service, err := config.service(in)
+	if err != nil {
+		return err
+	}
+	c.Policies = sessionPolicies{service: service, session: policy.Session{ID: in.SessionID, Workspace: in.Workspace}}
+	return nil
+}
+
 func (c *Composition) addShell(row Row) error {
+	switch {
+	case c.Runtime == nil:
+		return errNeeds(PluginSubprocess)
+	case c.Sandbox == nil:
+		return errNeeds(PluginSandbox)
+	case c.Policies == nil:
+		return errNeeds(PluginSandboxPolicy)
+	}
+	config, ok := row.Config.(ShellConfig)
+	if !ok {
+		return errConfig(row)
+	}
+	executor, err := confined.New(c.Runtime, c.Sandbox, c.Policies, config.bash())
+	if err != nil {
+		return err
+	}
+	c.Shell = executor
+	return nil
+}
+
+// addShellPlain adds an executor that does not confine.
+func (c *Composition) addShellPlain(row Row) error {
 	if c.Runtime == nil {
 		return errNeeds(PluginSubprocess)
 	}

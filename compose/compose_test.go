@@ -28,7 +28,7 @@ func surroundings(t *testing.T) compose.Surroundings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compose.Surroundings{Home: home, SessionID: "s1", Log: slog.New(slog.DiscardHandler)}
+	return compose.Surroundings{Home: home, SessionID: "s1", Workspace: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
 }
 
 // row returns the row of the default composition with an id.
@@ -114,7 +114,7 @@ func TestBuildLeavesAbsentPartsOut(t *testing.T) {
 	if err != nil || c.Runtime != nil || c.Environment != nil || c.Shell != nil || c.Pipeline == nil || len(c.Tools.Tools()) != 0 {
 		t.Errorf("no rows make %+v, %v", c, err)
 	}
-	c, err = compose.Build(rows(t, "shell-env", "subprocess", "shell"), surroundings(t))
+	c, err = compose.Build(rows(t, "shell-env", "subprocess", "sandbox", "sandbox-policy", "shell"), surroundings(t))
 	if err != nil || c.Shell == nil || len(c.Tools.Tools()) != 0 || len(c.Environment.List()) != 3 {
 		t.Errorf("some rows make %+v, %v", c, err)
 	}
@@ -138,16 +138,19 @@ func TestBuildNamesTheRowAtFault(t *testing.T) {
 		want string
 	}{
 		{"a row twice", append(compose.Default(), row(t, "session")), `composition row "session" stands twice: remove one`},
-		{"a part twice", with(compose.Row{ID: "other", Plugin: compose.PluginSubprocess}), `composition row "other": plugin "subprocess-local" is row "subprocess" already: remove one`},
-		{"no such plugin", with(compose.Row{ID: "mine", Plugin: "sandbox"}), `composition row "mine": there is no plugin "sandbox"`},
+		{"a part twice", with(compose.Row{ID: "other", Plugin: compose.PluginSubprocess}), `composition row "other": plugin "subprocess" is row "subprocess" already: remove one`},
+		{"no such plugin", with(compose.Row{ID: "mine", Plugin: "magic"}), `composition row "mine": there is no plugin "magic"`},
 		{"no plugin", with(compose.Row{ID: "mine"}), `composition row "mine": there is no plugin ""`},
-		{"a shell before its runtime", rows(t, "shell-env", "shell", "subprocess"), `composition row "shell": it needs a row of plugin "subprocess-local" before it`},
+		{"a shell before its runtime", rows(t, "shell-env", "shell", "subprocess"), `composition row "shell": it needs a row of plugin "subprocess" before it`},
+		{"a shell before its sandbox", rows(t, "subprocess", "shell"), `composition row "shell": it needs a row of plugin "sandbox-native" before it`},
+		{"a shell before its policy", rows(t, "subprocess", "sandbox", "shell"), `composition row "shell": it needs a row of plugin "sandbox-policy" before it`},
+		{"a sandbox of another kind", with(compose.Row{ID: "sandbox", Plugin: compose.PluginSandbox, Config: compose.SandboxConfig{Backend: "hope"}}), `composition row "sandbox": there is no sandbox backend "hope": use auto, namespaces, root-namespaces or landlock`},
 		{"a session before its environment", rows(t, "session", "shell-env"), `composition row "session": it needs a row of plugin "shell-env" before it`},
-		{"a tool before its shell", rows(t, "subprocess", "shell-env", "tool-bash", "shell"), `composition row "tool-bash": it needs a row of plugin "shell-bash" before it`},
-		{"a tool before its environment", rows(t, "subprocess", "shell", "tool-bash"), `composition row "tool-bash": it needs a row of plugin "shell-env" before it`},
-		{"a shell without a configuration", with(compose.Row{ID: "shell", Plugin: compose.PluginShell}), `composition row "shell": <nil> is no configuration of plugin "shell-bash"`},
-		{"a shell with a pointer to one", with(compose.Row{ID: "shell", Plugin: compose.PluginShell, Config: &compose.ShellConfig{}}), `composition row "shell": *compose.ShellConfig is no configuration of plugin "shell-bash"`},
-		{"a shell with another's", with(compose.Row{ID: "shell", Plugin: compose.PluginShell, Config: compose.ToolBashConfig{}}), `composition row "shell": compose.ToolBashConfig is no configuration of plugin "shell-bash"`},
+		{"a tool before its shell", rows(t, "subprocess", "shell-env", "tool-bash", "shell"), `composition row "tool-bash": it needs a row of plugin "shell-confined" before it`},
+		{"a tool before its environment", rows(t, "subprocess", "sandbox", "sandbox-policy", "shell", "tool-bash"), `composition row "tool-bash": it needs a row of plugin "shell-env" before it`},
+		{"a shell without a configuration", with(compose.Row{ID: "shell", Plugin: compose.PluginShell}), `composition row "shell": <nil> is no configuration of plugin "shell-confined"`},
+		{"a shell with a pointer to one", with(compose.Row{ID: "shell", Plugin: compose.PluginShell, Config: &compose.ShellConfig{}}), `composition row "shell": *compose.ShellConfig is no configuration of plugin "shell-confined"`},
+		{"a shell with another's", with(compose.Row{ID: "shell", Plugin: compose.PluginShell, Config: compose.ToolBashConfig{}}), `composition row "shell": compose.ToolBashConfig is no configuration of plugin "shell-confined"`},
 		{"a tool with a map", with(compose.Row{ID: "tool-bash", Plugin: compose.PluginToolBash, Config: map[string]any{"secret": "hunter2"}}), `composition row "tool-bash": map[string]interface {} is no configuration of plugin "tool-bash"`},
 		{"a configuration of what has none", with(compose.Row{ID: "session", Plugin: compose.PluginSession, Config: "hunter2"}), `composition row "session": string is no configuration of plugin "session"`},
 	} {
@@ -181,7 +184,7 @@ func TestBuildRefusesLimitsThatAreNone(t *testing.T) {
 	defaults := row(t, "shell").Config.(compose.ShellConfig)
 	build := func(t *testing.T, config compose.ShellConfig) error {
 		list := compose.Default()
-		list[3].Config = config
+		list[5].Config = config
 		_, err := compose.Build(list, surroundings(t))
 		return err
 	}
@@ -217,7 +220,7 @@ func TestBuildRefusesLimitsThatAreNone(t *testing.T) {
 func TestTheShellHasItsConfiguration(t *testing.T) {
 	t.Parallel()
 	list := compose.Default()
-	list[3].Config = compose.ShellConfig{
+	list[5].Config = compose.ShellConfig{
 		TimeoutMs: 1500.5, MaxTimeoutMs: 2000, MaxOutputBytes: 100, MaxSpillBytes: 1000, GraceMs: 10,
 	}
 	c, err := compose.Build(list, surroundings(t))

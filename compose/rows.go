@@ -3,6 +3,7 @@ package compose
 import (
 	"time"
 
+	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shell/bash"
 )
@@ -20,11 +21,14 @@ type Row struct {
 
 // The plugins that a row can be made of.
 const (
-	PluginSubprocess = "subprocess-local" // no configuration
-	PluginShellEnv   = "shell-env"        // no configuration
-	PluginSession    = "session"          // no configuration
-	PluginShell      = "shell-bash"       // ShellConfig
-	PluginToolBash   = "tool-bash"        // ToolBashConfig
+	PluginSubprocess    = "subprocess"     // no configuration
+	PluginSandbox       = "sandbox-native" // SandboxConfig
+	PluginSandboxPolicy = "sandbox-policy" // SandboxPolicyConfig
+	PluginShellEnv      = "shell-env"      // no configuration
+	PluginSession       = "session"        // no configuration
+	PluginShell         = "shell-confined" // ShellConfig
+	PluginShellPlain    = "shell-bash"     // ShellConfig
+	PluginToolBash      = "tool-bash"      // ToolBashConfig
 )
 
 // Default returns the rows of the default composition, in the order in which
@@ -32,11 +36,43 @@ const (
 func Default() []Row {
 	return []Row{
 		{ID: "subprocess", Plugin: PluginSubprocess},
+		{ID: "sandbox", Plugin: PluginSandbox, Config: SandboxConfig{Backend: BackendAuto}},
+		{ID: "sandbox-policy", Plugin: PluginSandboxPolicy, Config: defaultPolicy()},
 		{ID: "shell-env", Plugin: PluginShellEnv},
 		{ID: "session", Plugin: PluginSession},
 		{ID: "shell", Plugin: PluginShell, Config: shellConfig(bash.DefaultConfig())},
 		{ID: "tool-bash", Plugin: PluginToolBash, Config: ToolBashConfig{}},
 	}
+}
+
+// SandboxConfig is the configuration of the row "sandbox".
+type SandboxConfig struct {
+	// Backend is "auto" for the most complete tier that the host allows, or the
+	// name of the only tier that may be used.
+	Backend string `json:"backend"`
+}
+
+// BackendAuto uses the most complete tier that the host allows.
+const BackendAuto = "auto"
+
+// SandboxPolicyConfig is the configuration of the row "sandbox-policy": what
+// commands may do that nobody granted more.
+type SandboxPolicyConfig struct {
+	Mode sandbox.Mode `json:"mode"`
+	// Network is "open" or "none".
+	Network sandbox.Network `json:"network"`
+	// WritableRoots are directories that can be written besides the workspace,
+	// Protect what stays read-only in it, Hide what cannot be read; absolute, or
+	// from "~/" on. Without Hide it is the documented list.
+	WritableRoots []string `json:"writableRoots"`
+	Protect       []string `json:"protect"`
+	Hide          []string `json:"hide"`
+	// Sockets is "own", "host", or paths of sockets that may be reached.
+	Sockets []string       `json:"sockets"`
+	Caches  sandbox.Caches `json:"caches"`
+	PIDs    int            `json:"pids"`
+	// Ptrace is "allow" or "deny".
+	Ptrace string `json:"ptrace"`
 }
 
 // ShellConfig is the configuration of the row "shell". Every limit is positive.

@@ -30,6 +30,9 @@ type Policy struct {
 	Sockets Sockets `json:"sockets,omitzero"`
 	// Caches says what package managers cache into; CachesPrivate when "".
 	Caches Caches `json:"caches,omitempty"`
+	// UserHome is where the user's caches are; "" is the home directory of the
+	// user that the provider runs as.
+	UserHome string `json:"userHome,omitempty"`
 	// PIDs bounds the processes of the sandbox; 0 is DefaultPIDs.
 	PIDs int `json:"pids,omitempty"`
 	// DenyPtrace refuses ptrace and process_vm_* also inside of the sandbox.
@@ -100,6 +103,9 @@ func (p *Policy) Validate() error {
 		return err
 	}
 	paths := append([]string{p.WorkspaceRoot}, p.WritableRoots...)
+	if p.UserHome != "" {
+		paths = append(paths, p.UserHome)
+	}
 	paths = append(paths, p.Protect...)
 	paths = append(paths, p.Hide...)
 	paths = append(paths, p.Sockets.Paths...)

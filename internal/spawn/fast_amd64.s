@@ -2,21 +2,25 @@
 
 #include "textflag.h"
 
-// The layout of step, in fast_linux_amd64.go.
+// The layout of step, in program_linux_amd64.go.
 #define STEP_NR    0
 #define STEP_ARGS  8
 #define STEP_SAVE  56
-#define STEP_LAX   64
+#define STEP_FLAGS 64
 #define STEP_SIZE  72
 
+#define LAX      0x1
+#define FORK     0x2
+#define INDIRECT 0x100
+
 #define SYS_rt_sigprocmask 14
+#define SYS_clone          56
 #define SYS_exit_group     231
-#define SYS_clone3         435
 #define SIG_SETMASK        2
 
-// func runChild(args *cloneArgs, size uintptr, steps *step, failed *failure) (pid uintptr)
+// func runChild(flags uintptr, pidfd *int32, steps *step, failed *failure) (pid uintptr)
 //
-// The child of clone3(CLONE_VM|CLONE_VFORK) runs on this very stack while the
+// The child of clone(CLONE_VM|CLONE_VFORK) runs on this very stack while the
 // parent's thread stands still. It therefore does not touch the stack: no call,
 // no push. All its state is in registers that a system call preserves, which is
 // all but AX, CX and R11:
@@ -40,9 +44,12 @@ TEXT ·runChild(SB),NOSPLIT,$16-40
 	MOVQ steps+16(FP), R12
 	XORQ R13, R13
 	MOVQ failed+24(FP), BX
-	MOVQ args+0(FP), DI
-	MOVQ size+8(FP), SI
-	MOVQ $SYS_clone3, AX
+	MOVQ flags+0(FP), DI
+	XORQ SI, SI // the stack: the same
+	MOVQ pidfd+8(FP), DX
+	XORQ R10, R10
+	XORQ R8, R8
+	MOVQ $SYS_clone, AX
 	SYSCALL
 	TESTQ AX, AX
 	JZ    next
@@ -64,9 +71,37 @@ next:
 	MOVQ (STEP_ARGS+24)(R12), R10
 	MOVQ (STEP_ARGS+32)(R12), R8
 	MOVQ (STEP_ARGS+40)(R12), R9
+	MOVQ STEP_FLAGS(R12), CX
+	TESTQ $(0x3f*INDIRECT), CX
+	JZ   call
+
+	// An argument whose value is the result of an earlier step.
+	TESTQ $(INDIRECT<<0), CX
+	JZ   2(PC)
+	MOVQ (DI), DI
+	TESTQ $(INDIRECT<<1), CX
+	JZ   2(PC)
+	MOVQ (SI), SI
+	TESTQ $(INDIRECT<<2), CX
+	JZ   2(PC)
+	MOVQ (DX), DX
+	TESTQ $(INDIRECT<<3), CX
+	JZ   2(PC)
+	MOVQ (R10), R10
+	TESTQ $(INDIRECT<<4), CX
+	JZ   2(PC)
+	MOVQ (R8), R8
+	TESTQ $(INDIRECT<<5), CX
+	JZ   2(PC)
+	MOVQ (R9), R9
+
+call:
 	SYSCALL
 	CMPQ AX, $0xfffffffffffff001
 	JCC  failed
+	MOVQ STEP_FLAGS(R12), CX
+	TESTQ $FORK, CX
+	JNZ  forked
 	MOVQ STEP_SAVE(R12), CX
 	TESTQ CX, CX
 	JZ   advance
@@ -77,9 +112,19 @@ advance:
 	ADDQ $STEP_SIZE, R12
 	JMP  next
 
+forked:
+	// The new process goes on. The old one runs again when that has started
+	// its program or has ended, as CLONE_VFORK says, and is done.
+	TESTQ AX, AX
+	JZ   advance
+	MOVQ STEP_SAVE(R12), CX
+	MOVQ AX, (CX)
+	JMP  exit
+
 failed:
-	CMPQ STEP_LAX(R12), $0
-	JNE  advance
+	MOVQ STEP_FLAGS(R12), CX
+	TESTQ $LAX, CX
+	JNZ  advance
 	NEGQ AX
 	MOVQ R13, 0(BX)
 	MOVQ AX, 8(BX)

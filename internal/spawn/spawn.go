@@ -19,6 +19,29 @@ type Attr struct {
 	Files []int
 	// Tag marks the child and its descendants; 0 marks nothing.
 	Tag uint64
+	// Confine, when set, is what the child does to confine itself. It needs
+	// the way of spawning that CanConfine tells of.
+	Confine *Confine
+}
+
+// Confine is what a child does to confine itself, as additions to the program of
+// system calls that every child runs. The functions are called before the child
+// exists; each may be nil.
+type Confine struct {
+	// Namespaces are the CLONE_NEW* flags that the child is born with.
+	Namespaces uintptr
+	// Enter comes first of all. Descriptors of this process are open.
+	Enter func(*Program)
+	// Fork has a second process run all that follows, so that it is born into
+	// the pid namespace that Enter chose. It is this process's child.
+	Fork bool
+	// Settle comes next. Descriptors of this process are still open.
+	Settle func(*Program)
+	// Lock comes last, right before the program is started.
+	Lock func(*Program)
+	// Image, when not 0, is the child's descriptor of the program to start, in
+	// place of Attr.Path.
+	Image int
 }
 
 // Starter is a way to start children: a confinement, for instance.
@@ -35,6 +58,8 @@ type Stage string
 const (
 	// StageFork is the creation of the process, with all its preparations.
 	StageFork Stage = "fork"
+	// StageConfine is a step of the confinement.
+	StageConfine Stage = "confine"
 	// StageChdir is the change to the working directory.
 	StageChdir Stage = "chdir"
 	// StageExec is the start of the program.
@@ -44,7 +69,8 @@ const (
 // Error is a child that was not started. Nothing of it is left.
 type Error struct {
 	Stage Stage
-	// Path is the directory of StageChdir, else the program.
+	// Path is the directory of StageChdir, what was done in StageConfine, else
+	// the program.
 	Path  string
 	Errno syscall.Errno
 }

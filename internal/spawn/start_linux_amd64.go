@@ -12,8 +12,17 @@ var portable atomic.Bool
 
 func init() { portable.Store(os.Getenv("HARDSHELL_SPAWN") == "portable") }
 
+// CanConfine reports whether children can be given an Attr.Confine.
+func CanConfine() bool { return !portable.Load() }
+
 // Start starts a child. Its error is an *Error.
 func Start(attr *Attr) (*Child, error) {
+	if attr.Confine != nil {
+		if portable.Load() {
+			return nil, errCannotConfine
+		}
+		return startFast(attr)
+	}
 	if portable.Load() {
 		return startPortable(attr)
 	}

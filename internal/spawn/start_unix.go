@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// errCannotConfine refuses an Attr.Confine where children run no Program.
+var errCannotConfine = &Error{Stage: StageConfine, Path: "a child that confines itself", Errno: syscall.ENOSYS}
+
 // startPortable starts a child through the syscall package.
 func startPortable(attr *Attr) (*Child, error) {
 	pidfd := -1
@@ -26,7 +29,7 @@ func startPortable(attr *Attr) (*Child, error) {
 	if attr.Tag != 0 {
 		// Set from outside, a moment after the start: a child that forks and
 		// leaves its session before this call has unmarked descendants.
-		setTag(pid, attr.Tag)
+		SetTag(pid, attr.Tag)
 	}
 	return newChild(pid, pidfd), nil
 }

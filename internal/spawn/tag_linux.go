@@ -9,15 +9,21 @@ import (
 	"hardshell/internal/procfs"
 )
 
+// ownTag is this process's own limit, 0 where limits cannot be set: a sandbox
+// keeps its marks.
 func ownTag() uint64 {
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_LOCKS, &limit); err != nil {
+	if err := unix.Prlimit(0, unix.RLIMIT_LOCKS, nil, &limit); err != nil {
+		return 0
+	}
+	if err := unix.Prlimit(0, unix.RLIMIT_LOCKS, &limit, nil); err != nil {
 		return 0
 	}
 	return limit.Max
 }
 
-func setTag(pid int, tag uint64) {
+// SetTag marks a process that was started without a mark.
+func SetTag(pid int, tag uint64) {
 	// It fails for a set-user-ID program of another user, which the group and
 	// the session still find.
 	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: tag, Max: tag}, nil)

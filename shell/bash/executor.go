@@ -17,19 +17,31 @@ import (
 // those belong to its subprocess.Runtime, and outlive an executor.
 type Executor struct {
 	runtime subprocess.Runtime
-	config  atomic.Pointer[Config]
+	config  *atomic.Pointer[Config]
+	stamp   Stamp
 }
+
+// Stamp says what is known about the confinement of a command that has ended,
+// nil when nothing confined it. The child is done.
+type Stamp func(spec *shell.Spec, child subprocess.Handle) *sandbox.Info
 
 var _ shell.Executor = (*Executor)(nil)
 
 // New returns an executor over a runtime. A limit out of range is an
 // INVALID_ARGUMENT error that names the field.
 func New(runtime subprocess.Runtime, config Config) (*Executor, error) {
-	e := &Executor{runtime: runtime}
+	e := &Executor{runtime: runtime, config: &atomic.Pointer[Config]{}}
 	if err := e.Configure(config); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// Through returns an executor that shares the configuration of e, spawns through
+// another runtime and stamps what it ran: before Run returns, and before a
+// process is done.
+func (e *Executor) Through(runtime subprocess.Runtime, stamp Stamp) *Executor {
+	return &Executor{runtime: runtime, config: e.config, stamp: stamp}
 }
 
 // Configure replaces the configuration for the commands resolved from now on.
@@ -119,7 +131,17 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 		deadline.Stop()
 	}
 	<-child.Done()
-	return result(child, spec.Timeout), nil
+	r := result(child, spec.Timeout)
+	r.Sandbox = e.info(&spec, child)
+	return r, nil
+}
+
+// info is the stamp of a child that is done.
+func (e *Executor) info(spec *shell.Spec, child subprocess.Handle) *sandbox.Info {
+	if e.stamp == nil {
+		return nil
+	}
+	return e.stamp(spec, child)
 }
 
 // result reads a finished child.
@@ -141,8 +163,8 @@ func result(child subprocess.Handle, timeout time.Duration) *shell.Result {
 	return r
 }
 
-// Start implements shell.Executor. This executor does not confine, so that it
-// never fails: every failure settles the process.
+// Start implements shell.Executor. Every failure settles the process, but for
+// SANDBOX_UNAVAILABLE, which a runtime that does not confine never returns.
 func (e *Executor) Start(ctx context.Context, spec shell.Spec) (shell.Process, error) {
 	config := e.config.Load()
 	child, err := e.spawn(ctx, &spec, outputs{
@@ -150,8 +172,11 @@ func (e *Executor) Start(ctx context.Context, spec shell.Spec) (shell.Process, e
 		stderr: collect(config.MaxOutputBytes, config.MaxSpillBytes, nil),
 		grace:  config.Grace,
 	})
-	if err != nil {
+	switch {
+	case fault.CodeOf(err) == fault.SandboxUnavailable:
+		return nil, err
+	case err != nil:
 		return failedProcess(err), nil
 	}
-	return startedProcess(child), nil
+	return startedProcess(child, func() *sandbox.Info { return e.info(&spec, child) }), nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/subprocess"
 )
@@ -11,6 +12,7 @@ import (
 // process is a command in the background.
 type process struct {
 	child subprocess.Handle // nil when the command never started
+	stamp func() *sandbox.Info
 	done  chan struct{}
 
 	mu      sync.Mutex // guards what follows, and the order of reads
@@ -25,8 +27,8 @@ type process struct {
 var _ shell.Process = (*process)(nil)
 
 // startedProcess follows a child until it settles.
-func startedProcess(child subprocess.Handle) *process {
-	p := &process{child: child, done: make(chan struct{}), state: shell.ProcessState{Status: shell.Running}}
+func startedProcess(child subprocess.Handle, stamp func() *sandbox.Info) *process {
+	p := &process{child: child, stamp: stamp, done: make(chan struct{}), state: shell.ProcessState{Status: shell.Running}}
 	go func() {
 		<-child.Done()
 		p.settle()
@@ -64,6 +66,7 @@ func (p *process) settle() {
 		p.state.ExitCode = &exit.Code
 	}
 	p.state.Survivors = p.child.Survivors()
+	p.state.Sandbox = p.stamp()
 	close(p.done)
 }
 

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"hardshell"
+	"hardshell/sandbox"
+)
+
+// policyFlags say what a command may do.
+type policyFlags struct {
+	mode      string
+	network   string
+	workspace string
+	write     []string
+}
+
+// add gives a command the flags.
+func (f *policyFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.mode, "mode", "", "how the command is confined: read-only, workspace-write or danger-full-access (default: the policy's, workspace-write)")
+	flags.StringVar(&f.workspace, "workspace", "", "directory that the session works in (default: the current one)")
+	flags.StringVar(&f.network, "network", "", "what the command can reach: open, or none for a loopback of its own (default: the policy's, open)")
+	flags.StringArrayVar(&f.write, "write", nil, "directory that the command may change besides the workspace; may be repeated")
+	complete(cmd, "mode", string(sandbox.ReadOnly), string(sandbox.WorkspaceWrite), string(sandbox.DangerFullAccess))
+	complete(cmd, "network", string(sandbox.NetworkOpen), string(sandbox.NetworkNone))
+}
+
+// options reads the flags.
+func (f *policyFlags) options() (hardshell.Options, error) {
+	o := hardshell.Options{Workspace: f.workspace, WritableRoots: f.write}
+	var err error
+	if f.mode != "" {
+		if o.Mode, err = sandbox.ParseMode(f.mode); err != nil {
+			return o, usageError{err}
+		}
+	}
+	if f.network != "" {
+		if o.Network, err = sandbox.ParseNetwork(f.network); err != nil {
+			return o, usageError{err}
+		}
+	}
+	for _, dir := range f.write {
+		if dir == "" {
+			return o, usagef("--write takes a directory")
+		}
+	}
+	return o, nil
+}

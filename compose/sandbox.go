@@ -1,0 +1,106 @@
+package compose
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"hardshell/sandbox"
+	"hardshell/sandbox/native"
+	"hardshell/sandbox/policy"
+)
+
+// Overrides are what the opener of a harness asks for in place of the
+// composition's policy. Zero fields leave that as it is.
+type Overrides struct {
+	Mode    sandbox.Mode
+	Network sandbox.Network
+	// WritableRoots are added to the policy's; relative ones are taken from the
+	// working directory of this process.
+	WritableRoots []string
+}
+
+// defaultPolicy is the shipped policy.
+func defaultPolicy() SandboxPolicyConfig {
+	return SandboxPolicyConfig{
+		Mode: sandbox.WorkspaceWrite, Network: sandbox.NetworkOpen,
+		Sockets: []string{socketsOwn}, Caches: sandbox.CachesPrivate,
+		PIDs: sandbox.DefaultPIDs, Ptrace: ptraceAllow,
+	}
+}
+
+// The words of SandboxPolicyConfig.
+const (
+	socketsOwn  = "own"
+	socketsHost = "host"
+	ptraceAllow = "allow"
+	ptraceDeny  = "deny"
+)
+
+// Tiers returns the tiers that a row allows.
+func (c SandboxConfig) Tiers() ([]sandbox.Tier, error) {
+	if c.Backend == BackendAuto {
+		return nil, nil
+	}
+	tiers := native.Tiers()
+	if i := slices.Index(tiers, sandbox.Tier(c.Backend)); i >= 0 {
+		return tiers[i : i+1], nil
+	}
+	return nil, fmt.Errorf("there is no sandbox backend %q: use %s, %s, %s or %s", c.Backend, BackendAuto, tiers[0], tiers[1], tiers[2])
+}
+
+// service makes the policy service of a row.
+func (c SandboxPolicyConfig) service(in Surroundings) (*policy.Service, error) {
+	config := policy.Config{
+		Mode: c.Mode, WorkspaceRoot: in.Workspace, Network: c.Network,
+		WritableRoots: slices.Clone(c.WritableRoots), Protect: c.Protect, Hide: c.Hide,
+		Caches: c.Caches, PIDs: c.PIDs,
+	}
+	if in.Overrides.Mode != "" {
+		config.Mode = in.Overrides.Mode
+	}
+	if in.Overrides.Network != "" {
+		config.Network = in.Overrides.Network
+	}
+	switch {
+	case slices.Equal(c.Sockets, []string{socketsOwn}):
+	case slices.Equal(c.Sockets, []string{socketsHost}):
+		config.Sockets.Host = true
+	default:
+		config.Sockets.Paths = c.Sockets
+	}
+	switch c.Ptrace {
+	case ptraceAllow:
+	case ptraceDeny:
+		config.DenyPtrace = true
+	default:
+		return nil, fmt.Errorf("ptrace is %q: use %s or %s", c.Ptrace, ptraceAllow, ptraceDeny)
+	}
+	for _, root := range in.Overrides.WritableRoots {
+		absolute, err := filepath.Abs(root)
+		if err != nil {
+			return nil, err
+		}
+		config.WritableRoots = append(config.WritableRoots, absolute)
+	}
+	return policy.New(config)
+}
+
+// sessionPolicies says what confines the commands of one session.
+type sessionPolicies struct {
+	service *policy.Service
+	session policy.Session
+}
+
+// Default implements confined.Policies. The service refuses nothing that it was
+// made with.
+func (p sessionPolicies) Default() sandbox.Policy {
+	resolved, err := p.service.Resolve(&p.session, "")
+	if err != nil {
+		resolved = p.service.Default()
+		resolved.Mode = sandbox.ReadOnly
+	}
+	resolved.UserHome, _ = os.UserHomeDir() // the provider may be another process
+	return resolved
+}

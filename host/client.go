@@ -1,0 +1,150 @@
+//go:build unix
+
+package host
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"hardshell/internal/fault"
+	"hardshell/internal/hostwire"
+	"hardshell/internal/proctree"
+)
+
+// inFlight is how many spawns of one client may be under way at once.
+const inFlight = 32
+
+// client is one attached harness with the commands that it asked for.
+type client struct {
+	server *server
+	conn   *hostwire.Conn
+	keep   bool
+	trees  *proctree.Set
+
+	// attached ends when the client detaches, stopping when also what it wanted
+	// kept is to be ended.
+	attached, stopping context.Context
+	detach, cancel     context.CancelFunc
+	// watching ends the watches over trees that went on in the background.
+	watching context.Context
+	unwatch  context.CancelFunc
+	// haste ends when the grace of the shutdown is to be cut short.
+	haste  context.Context
+	hasten context.CancelFunc
+
+	mu        sync.Mutex
+	held      map[uint64]*held
+	following sync.WaitGroup // one for each tree that is followed, and its end
+	answering sync.WaitGroup // one for each answer that is being made
+
+	shutOnce sync.Once
+	shutErr  error
+}
+
+// held is a tree of which the client may speak.
+type held struct {
+	tree   *proctree.Tree
+	ending bool // its end is being reported
+}
+
+func newClient(s *server, conn *hostwire.Conn, keep bool) *client {
+	c := &client{server: s, conn: conn, keep: keep, trees: proctree.NewSet(), held: map[uint64]*held{}}
+	c.attached, c.detach = context.WithCancel(context.Background())
+	c.stopping, c.cancel = context.WithCancel(context.Background())
+	c.watching, c.unwatch = context.WithCancel(context.Background())
+	c.haste, c.hasten = context.WithCancel(context.Background())
+	return c
+}
+
+// serve answers until the client detaches, and returns when nothing of it is
+// left to look after.
+func (c *client) serve() {
+	defer c.conn.Close()
+	attached := &hostwire.Attached{Version: hostwire.Version, PID: os.Getpid()}
+	for range inFlight {
+		attached.Tags = append(attached.Tags, c.trees.NextTag())
+	}
+	c.conn.Send(&hostwire.Message{Attached: attached})
+	c.listen()
+	c.detach()
+	c.conn.Close()
+	c.answering.Wait()
+	if c.keep {
+		c.awaitQuiet()
+	}
+	if err := c.shutDown(); err != nil {
+		c.server.log.Error("commands could not be ended", "error", err)
+	}
+}
+
+// awaitQuiet waits until nothing that the client started is left, or the host is
+// told to stop.
+func (c *client) awaitQuiet() {
+	quiet := make(chan struct{})
+	go func() {
+		defer close(quiet)
+		c.following.Wait()
+		c.trees.AwaitStrays(c.stopping)
+	}()
+	select {
+	case <-quiet:
+	case <-c.stopping.Done():
+	}
+}
+
+// shutDown ends all trees, once, and returns when their ends were reported.
+func (c *client) shutDown() error {
+	c.shutOnce.Do(func() {
+		c.shutErr = c.trees.Close(c.haste)
+		c.unwatch()
+		c.following.Wait()
+	})
+	return c.shutErr
+}
+
+// listen answers messages until the connection ends, or the client says what
+// makes no sense.
+func (c *client) listen() {
+	for {
+		m, files, err := c.conn.Receive()
+		if err != nil {
+			return
+		}
+		switch {
+		case m.Spawn != nil:
+			if !c.beginSpawn(m, files) {
+				hostwire.CloseFiles(files)
+				return
+			}
+			continue
+		case m.End != nil:
+			c.end(m.End)
+		case m.Confine != nil:
+			c.serving(func() { c.confine(m) })
+		case m.Denied != nil:
+			c.serving(func() { c.denied(m) })
+		case m.Close != nil && m.Close.Hurry:
+			c.hasten()
+		case m.Close != nil:
+			c.serving(func() {
+				failure := hostwire.NewFailure(c.shutDown(), fault.Invariant)
+				c.conn.Send(&hostwire.Message{Request: m.Request, Closed: &hostwire.Closed{Failure: failure}})
+			})
+		default:
+			hostwire.CloseFiles(files)
+			return
+		}
+		hostwire.CloseFiles(files)
+	}
+}
+
+// serving answers beside the other answers.
+func (c *client) serving(answer func()) {
+	c.answering.Add(1)
+	go func() {
+		defer c.answering.Done()
+		defer c.server.guard(c.conn)
+		answer()
+	}()
+}

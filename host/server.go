@@ -1,0 +1,181 @@
+//go:build unix
+
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hardshell/internal/fault"
+	"hardshell/internal/hostwire"
+	"hardshell/internal/state"
+	"hardshell/sandbox"
+)
+
+// server is one session host.
+type server struct {
+	session  string
+	files    hostwire.Files
+	lock     *state.HeldLock
+	key      []byte
+	listener *os.File
+	provider sandbox.Provider
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	clients map[*client]struct{} // attached, or gone with something left to do
+	greeted bool                 // the first client has been dealt with
+	idle    chan struct{}        // closed when nobody and nothing is left
+	closed  bool                 // idle is closed: nobody is let in any more
+}
+
+// serve serves the first client and everyone who connects, until nobody is
+// attached and nothing is left, or stop ends; then everything is ended.
+func (s *server) serve(stop context.Context, first *hostwire.Conn) error {
+	go s.attend(first, true)
+	go s.accept()
+	select {
+	case <-s.idle:
+	case <-stop.Done():
+		s.stop()
+		<-s.idle
+	}
+	// Whoever connects from here on finds nobody and starts another host, which
+	// waits for the lock.
+	os.Remove(s.files.Socket)
+	err := s.provider.Close()
+	if err != nil {
+		s.log.Error("the sandboxes could not be ended", "error", err)
+	}
+	s.release()
+	return err
+}
+
+// stop ends everything, also what was to be kept.
+func (s *server) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.clients {
+		c.cancel()
+		c.conn.Close()
+	}
+	s.greeted = true
+	s.checkIdle()
+}
+
+// accept lets clients in until the listener is closed.
+func (s *server) accept() {
+	raw, err := s.listener.SyscallConn()
+	if err != nil {
+		return
+	}
+	for {
+		fd := -1
+		var failure error
+		err := raw.Read(func(listener uintptr) bool {
+			fd, _, failure = unix.Accept(int(listener))
+			return failure != unix.EAGAIN
+		})
+		if err != nil {
+			return
+		}
+		if failure != nil {
+			if failure == unix.EMFILE || failure == unix.ENFILE {
+				time.Sleep(10 * time.Millisecond) // one will be closed
+			}
+			continue
+		}
+		if conn, err := hostwire.NewConn(fd); err == nil {
+			go s.attend(conn, false)
+		}
+	}
+}
+
+// attend speaks with one client until it detaches, and then does what it said
+// was to be done.
+func (s *server) attend(conn *hostwire.Conn, trusted bool) {
+	defer s.guard(conn)
+	attach, err := s.greet(conn, trusted)
+	if err != nil {
+		if trusted {
+			s.firstIsIn()
+		}
+		refuse(conn, err)
+		return
+	}
+	c := newClient(s, conn, attach.Keep)
+	if !s.enter(c) {
+		conn.Close() // as if it had come a moment later
+		return
+	}
+	if trusted {
+		s.firstIsIn()
+	}
+	defer s.leave(c)
+	c.serve()
+}
+
+// guard contains a panic: it costs the one connection.
+func (s *server) guard(conn *hostwire.Conn) {
+	if r := recover(); r != nil {
+		s.log.Error("panic", "value", r, "stack", string(debug.Stack()))
+		conn.Close()
+	}
+}
+
+// enter adds a client, unless the host is ending.
+func (s *server) enter(c *client) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.clients[c] = struct{}{}
+	return true
+}
+
+// leave lets go of a client of which nothing is left.
+func (s *server) leave(c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.clients, c)
+	s.checkIdle()
+}
+
+// firstIsIn lets the host end when it is idle: before, its first client is
+// still on the way.
+func (s *server) firstIsIn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.greeted = true
+	s.checkIdle()
+}
+
+// checkIdle is called with mu held.
+func (s *server) checkIdle() {
+	if s.greeted && len(s.clients) == 0 && !s.closed {
+		s.closed = true
+		close(s.idle)
+	}
+}
+
+// refuse sends an error instead of everything else, and hangs up.
+func refuse(conn *hostwire.Conn, err error) {
+	var closed *hangUp
+	if !errors.As(err, &closed) {
+		conn.Send(&hostwire.Message{Failure: hostwire.NewFailure(err, fault.SpawnFailed)})
+	}
+	conn.Finish(time.Second)
+}
+
+// hangUp is an error that the peer is not told.
+type hangUp struct{ err error }
+
+func (h *hangUp) Error() string { return h.err.Error() }

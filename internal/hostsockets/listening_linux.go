@@ -1,0 +1,44 @@
+package hostsockets
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+
+	"hardshell/internal/realpath"
+)
+
+// table lists the sockets of the network namespace of this process.
+const table = "/proc/net/unix"
+
+// Listening returns the real paths of the Unix sockets that were bound to an
+// absolute path in this network namespace and are still there, sorted and
+// without duplicates. Whether somebody listens there is not asked.
+//
+// It does not see sockets of other network namespaces (a container's), those
+// bound to a relative path, and those that were moved since. An error means
+// that nothing is known, not that there are none.
+func Listening() ([]string, error) {
+	text, err := os.ReadFile(table)
+	if err != nil {
+		return nil, err
+	}
+	return existing(parse(string(text))), nil
+}
+
+// existing returns the real paths of those of paths that are sockets.
+func existing(paths []string) []string {
+	slices.Sort(paths)
+	var sockets []string
+	for _, path := range slices.Compact(paths) {
+		real, err := realpath.Resolve(path)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeSocket != 0 {
+			sockets = append(sockets, real)
+		}
+	}
+	slices.Sort(sockets)
+	return slices.Compact(sockets)
+}

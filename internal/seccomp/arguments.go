@@ -1,0 +1,122 @@
+//go:build linux && (amd64 || arm64)
+
+package seccomp
+
+import "golang.org/x/sys/unix"
+
+// Labels of the checks that look at a call's arguments.
+const (
+	checkIoctl      label = "ioctl"
+	checkClone      label = "clone"
+	checkUnshare    label = "unshare"
+	checkSetrlimit  label = "setrlimit"
+	checkPrlimit    label = "prlimit64"
+	checkSocket     label = "socket"
+	checkSocketpair label = "socketpair"
+)
+
+const (
+	// newNamespace are the flags of clone(2) that make a namespace. Not
+	// CLONE_NEWTIME: its bit is part of the exit signal there.
+	newNamespace = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS |
+		unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+	// mayUnshare are the flags of unshare(2) that make no namespace. The list
+	// is of what is allowed, because later kernels give new meanings to bits
+	// that unshare did not know.
+	mayUnshare = unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SYSVSEM |
+		unix.CLONE_THREAD | unix.CLONE_SIGHAND | unix.CLONE_VM
+
+	// socketTypeMask is SOCK_TYPE_MASK of linux/net.h: the rest of the argument
+	// are flags.
+	socketTypeMask = 0xf
+
+	// pastWire is the first protocol number that fits no IP header. Linux uses
+	// such numbers for sockets that speak TCP through another family's code
+	// (MPTCP 262, SMC 256), where Landlock's rules for TCP do not see them.
+	pastWire = 256
+)
+
+// checkArguments emits the checks. Of an argument that the kernel takes as an
+// int only the low half counts: the kernel drops the high one, so a check of
+// both could be passed with a bit set there.
+func (p *program) checkArguments(o Options) {
+	// Input typed into the caller's terminal, and the console's selection.
+	p.at(checkIoctl)
+	p.load(low(1))
+	p.ifEqual(unix.TIOCSTI, eperm, next)
+	p.ifEqual(unix.TIOCLINUX, eperm, allow)
+
+	// The kernel takes the flags with lower_32_bits.
+	p.at(checkClone)
+	p.load(low(0))
+	p.ifAnySet(newNamespace, eperm, allow)
+
+	// An unsigned long: both halves count.
+	p.at(checkUnshare)
+	p.load(high(0))
+	p.ifEqual(0, next, eperm)
+	p.load(low(0))
+	p.ifAnySet(^uint32(mayUnshare), eperm, allow)
+
+	// The limit whose value marks the processes of a command.
+	p.at(checkSetrlimit)
+	p.load(low(0))
+	p.ifEqual(unix.RLIMIT_LOCKS, eperm, allow)
+
+	// Reading it, with a new limit of NULL, is allowed: ulimit -a does.
+	p.at(checkPrlimit)
+	p.load(low(1))
+	p.ifEqual(unix.RLIMIT_LOCKS, next, allow)
+	p.load(low(2))
+	p.ifEqual(0, next, eperm)
+	p.load(high(2))
+	p.ifEqual(0, allow, eperm)
+
+	p.checkSockets(o)
+}
+
+// checkSockets emits the checks of socket and socketpair. They answer what a
+// kernel built without the family or the protocol answers, not EPERM: programs
+// that have a fallback (TCP for MPTCP, no audit for NETLINK_AUDIT) take it only
+// then.
+func (p *program) checkSockets(o Options) {
+	const (
+		checkInet    label = "socket AF_INET"
+		checkInet6   label = "socket AF_INET6"
+		checkNetlink label = "socket AF_NETLINK"
+	)
+	inet, inet6 := checkInet, checkInet6
+	if o.DenyIP {
+		inet, inet6 = eacces, eacces
+	}
+	p.at(checkSocket)
+	p.load(low(0))
+	p.ifEqual(unix.AF_UNIX, allow, next)
+	p.ifEqual(unix.AF_INET, inet, next)
+	p.ifEqual(unix.AF_INET6, inet6, next)
+	p.ifEqual(unix.AF_NETLINK, checkNetlink, eafnosupport)
+
+	if !o.DenyIP {
+		// An old form of AF_PACKET: the kernel rewrites the family.
+		p.at(checkInet)
+		p.load(low(1))
+		p.and(socketTypeMask)
+		p.ifEqual(unix.SOCK_PACKET, eafnosupport, next)
+
+		p.at(checkInet6)
+		p.load(low(2))
+		p.ifAtLeast(pastWire, eprotonosupport, allow)
+	}
+
+	// Routing tables and addresses: getaddrinfo and getifaddrs read them.
+	p.at(checkNetlink)
+	p.load(low(2))
+	p.ifEqual(unix.NETLINK_ROUTE, allow, eprotonosupport)
+
+	// Event loops wake themselves through AF_UNIX pairs. Others that have
+	// pairs, as AF_TIPC, would come in by this door.
+	p.at(checkSocketpair)
+	p.load(low(0))
+	p.ifEqual(unix.AF_UNIX, allow, eopnotsupp)
+}

@@ -1,0 +1,86 @@
+package native
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+
+	"hardshell/internal/hostsockets"
+	"hardshell/internal/spawn"
+	"hardshell/sandbox"
+)
+
+// confined is what the confinements of all tiers have in common.
+type confined struct {
+	plan   *plan
+	report sandbox.Report
+	// set and dropped are how the environment differs inside.
+	set     map[string]string
+	dropped func(name, value string) bool
+}
+
+// Confines implements subprocess.Confinement.
+func (c *confined) Confines() string { return "native " + string(c.report.Tier) }
+
+// Report implements sandbox.Confinement.
+func (c *confined) Report() sandbox.Report { return c.report }
+
+// newConfined describes a plan in a tier. Private says that the private temp and
+// caches stand at the usual paths.
+func newConfined(tier sandbox.Tier, pl *plan, private bool) *confined {
+	c := &confined{
+		plan:    pl,
+		report:  sandbox.Report{Mode: pl.policy.Mode, Backend: "native", Tier: tier, Network: sandbox.NetworkOpen},
+		set:     map[string]string{"TMPDIR": "/tmp"},
+		dropped: func(string, string) bool { return false },
+	}
+	if pl.policy.Network == sandbox.NetworkNone {
+		c.report.Network = sandbox.NetworkNone
+	}
+	if !private {
+		c.set["TMPDIR"] = pl.temp
+	}
+	for _, cache := range pl.caches {
+		if cache.variable != "" && cache.private != "" && (cache.dir == "" || !private) {
+			c.set[cache.variable] = physical(cache.private)
+		}
+	}
+	if !pl.policy.Sockets.Host {
+		// What leads to a socket that may be reached stays.
+		c.dropped = func(name, value string) bool {
+			leads := func(path string) bool { return strings.Contains(value, path) }
+			return hostsockets.IsVariable(name) && !slices.ContainsFunc(pl.sockets, leads)
+		}
+	}
+	return c
+}
+
+// environ is an environment as it is inside.
+func (c *confined) environ(env []string) []string {
+	inside := make([]string, 0, len(env)+len(c.set))
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if _, replaced := c.set[name]; !replaced && !c.dropped(name, value) {
+			inside = append(inside, entry)
+		}
+	}
+	for name, value := range c.set {
+		inside = append(inside, name+"="+value)
+	}
+	slices.Sort(inside)
+	return inside
+}
+
+// explain makes the failure of a step of the confinement a refusal: nothing was
+// run, and nothing is run without that step.
+func (c *confined) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	var failed *spawn.Error
+	if errors.As(err, &failed) && (failed.Stage == spawn.StageConfine || failed.Stage == spawn.StageFork && failed.Errno != syscall.EAGAIN) {
+		return sandbox.Unavailable(c.report.Mode, failed.Error())
+	}
+	return err
+}

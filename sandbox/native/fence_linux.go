@@ -1,0 +1,186 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"hardshell/internal/landlock"
+	"hardshell/internal/spawn"
+	"hardshell/sandbox"
+)
+
+// fence is Landlock and seccomp without namespaces. One thread of this process
+// is restricted, and all commands are born from it: they share its domain, so
+// that they can signal each other and nothing else.
+type fence struct {
+	*confined
+	lock  *lock
+	roots []fileID
+
+	requests chan func()
+	stop     sync.Once
+	stopped  chan struct{}
+}
+
+// signalABI is the version of Landlock that keeps signals in, truncateABI the
+// one that knows truncation: without it files could be emptied.
+const (
+	signalABI   = 6
+	truncateABI = 3
+)
+
+// newFence restricts a thread for a plan.
+func newFence(pl *plan) (*fence, error) {
+	abi, err := landlock.ABI()
+	if err != nil {
+		return nil, fmt.Errorf("the kernel has no Landlock: %w", err)
+	}
+	rules, err := pl.rules(abi)
+	if err != nil {
+		return nil, err
+	}
+	defer rules.Close()
+	f := &fence{
+		confined: newConfined(sandbox.TierLandlock, pl, false),
+		lock:     newLock(pl, false, false),
+		roots:    pl.watched(),
+		requests: make(chan func()),
+		stopped:  make(chan struct{}),
+	}
+	f.report.Effects = sandbox.Effects{
+		Write: sandbox.Full, Metadata: sandbox.Partial, ProtectedPaths: sandbox.Partial, Read: sandbox.Full,
+		Visibility: sandbox.Partial, Signal: sandbox.Full, Unix: sandbox.Partial, Network: f.report.Network,
+	}
+	if abi < truncateABI {
+		f.report.Effects.Write = sandbox.Partial
+	}
+	if abi < signalABI {
+		f.report.Effects.Signal = sandbox.Partial
+	}
+	// A child shares this process's memory until it starts its program, and may
+	// be traced by its siblings: see ptrace(2), access mode checking.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return nil, os.NewSyscallError("prctl", err)
+	}
+	restricted := make(chan error, 1)
+	go f.thread(rules, restricted)
+	if err := <-restricted; err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// thread restricts itself and then starts children. It ends with its goroutine,
+// which stays locked to it.
+func (f *fence) thread(rules *landlock.Ruleset, restricted chan<- error) {
+	runtime.LockOSThread()
+	err := f.restrictThread(rules)
+	restricted <- err
+	if err != nil {
+		return
+	}
+	for {
+		select {
+		case do := <-f.requests:
+			do()
+		case <-f.stopped:
+			return
+		}
+	}
+}
+
+func (f *fence) restrictThread(rules *landlock.Ruleset) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return os.NewSyscallError("prctl no_new_privs", err)
+	}
+	if err := rules.RestrictThread(); err != nil {
+		if errors.Is(err, unix.E2BIG) {
+			return fmt.Errorf("landlock_restrict_self: %w: sixteen sandboxes are nested already", err)
+		}
+		return os.NewSyscallError("landlock_restrict_self", err)
+	}
+	if os.Geteuid() == 0 {
+		if err := f.lock.dropCapabilities(); err != nil {
+			return err
+		}
+	}
+	if !spawn.CanConfine() {
+		return f.lock.filterThread()
+	}
+	return nil
+}
+
+// dropCapabilities takes from the programs that this thread starts what root may
+// do beyond files and processes.
+func (l *lock) dropCapabilities() error {
+	for c := 0; c <= lastCapability(); c++ {
+		if l.keep&(1<<c) == 0 {
+			if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0); err != nil {
+				return os.NewSyscallError("drop a capability", err)
+			}
+		}
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(header, &data[0]); err != nil {
+		return os.NewSyscallError("capget", err)
+	}
+	data[0].Inheritable, data[1].Inheritable = 0, 0
+	return os.NewSyscallError("capset", unix.Capset(header, &data[0]))
+}
+
+// filterThread applies the filter to this thread: its children inherit it.
+func (l *lock) filterThread() error {
+	program := &unix.SockFprog{Len: uint16(len(l.filter)), Filter: &l.filter[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(program)))
+	runtime.KeepAlive(program)
+	if errno != 0 {
+		return os.NewSyscallError("seccomp", errno)
+	}
+	return nil
+}
+
+// errEnded refuses a spawn of a confinement that was closed.
+var errEnded = errors.New("the sandbox has ended")
+
+// Start implements spawn.Starter.
+func (f *fence) Start(attr *spawn.Attr) (*spawn.Child, error) {
+	inside := *attr
+	inside.Env = f.environ(attr.Env)
+	if spawn.CanConfine() {
+		inside.Confine = f.confine()
+	} else {
+		inside.Tag = 0 // the thread's filter keeps it from being set there
+	}
+	var child *spawn.Child
+	err := errEnded
+	started := make(chan struct{})
+	select {
+	case f.requests <- func() {
+		defer close(started)
+		child, err = spawn.Start(&inside)
+	}:
+		<-started
+	case <-f.stopped:
+	}
+	if err == nil && inside.Tag != attr.Tag {
+		spawn.SetTag(child.PID(), attr.Tag)
+	}
+	if errors.Is(err, errEnded) {
+		return nil, sandbox.Unavailable(f.report.Mode, err.Error())
+	}
+	return child, f.explain(err)
+}
+
+// usable implements confinement.
+func (f *fence) usable() bool { return same(f.roots) }
+
+// close implements confinement. The commands are their runtime's to end.
+func (f *fence) close() { f.stop.Do(func() { close(f.stopped) }) }

@@ -1,0 +1,278 @@
+package native
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+
+	"hardshell/internal/fault"
+	"hardshell/internal/state"
+	"hardshell/sandbox"
+	"hardshell/subprocess"
+)
+
+// Config says where a provider keeps what it needs.
+type Config struct {
+	// Home is the home of hardshell; "" is $DSH_HOME, else ~/.hardshell. It is
+	// hidden from every sandbox.
+	Home string
+	// Tiers are the tiers that may be used; nil is all. The most complete one
+	// that the host allows is used.
+	Tiers []sandbox.Tier
+	// Ephemeral says that the sessions end with the provider: Close removes
+	// their temps.
+	Ephemeral bool
+	// Log is told what a person debugging wants to know; nil discards.
+	Log *slog.Logger
+}
+
+// Provider implements sandbox.Provider. It is made by New.
+type Provider struct {
+	config Config
+	home   state.Home
+	ownID  string // names the temp of policies without a session
+
+	mu     sync.Mutex
+	closed bool
+	tier   sandbox.Tier // "" before the first confinement
+	cells  map[string]*cell
+	stale  []*cell // replaced, with commands in them perhaps
+	temps  map[string]bool
+}
+
+var _ sandbox.Provider = (*Provider)(nil)
+
+// cell is one confinement while it is being made and after.
+type cell struct {
+	made        chan struct{} // closed when the rest is set
+	confinement confinement
+	err         error
+}
+
+// confinement is a sandbox.Confinement of one tier.
+type confinement interface {
+	sandbox.Confinement
+	// usable reports whether it can still be spawned into: what it was made for
+	// is still there.
+	usable() bool
+	// close ends it and all that runs in it.
+	close()
+}
+
+// New returns a provider. It examines nothing yet. INVALID_ARGUMENT for a home
+// that can be none.
+func New(config Config) (*Provider, error) {
+	home, err := state.ResolveHome(config.Home)
+	if err != nil {
+		return nil, err
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Provider{
+		config: config, home: home, ownID: state.NewSessionID(),
+		cells: map[string]*cell{}, temps: map[string]bool{},
+	}, nil
+}
+
+// Confine implements sandbox.Provider.
+func (p *Provider) Confine(ctx context.Context, policy sandbox.Policy) (sandbox.Confinement, error) {
+	if ctx.Err() != nil {
+		return nil, subprocess.AbortedBeforeSpawn(ctx)
+	}
+	if err := policy.Validate(); err != nil {
+		return nil, err
+	}
+	if policy.Mode == sandbox.DangerFullAccess {
+		return nil, fault.New(fault.Invariant, "%s is not confined: its caller spawns without a sandbox", policy.Mode)
+	}
+	if policy.SessionID != "" {
+		if err := state.ValidateSessionID(policy.SessionID); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.checkWorkspace(policy); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(policy)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "sandbox policy: %w", err)
+	}
+	key := string(data)
+	for {
+		c, mine, err := p.cell(key)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			c.confinement, c.err = p.make(policy)
+			if c.err != nil {
+				p.drop(key, c) // a host that is put right is tried again
+			}
+			close(c.made)
+		}
+		select {
+		case <-c.made:
+		case <-ctx.Done():
+			return nil, subprocess.AbortedBeforeSpawn(ctx)
+		}
+		if c.err != nil {
+			return nil, c.err
+		}
+		if mine || c.confinement.usable() {
+			return c.confinement, nil
+		}
+		p.drop(key, c)
+	}
+}
+
+// cell returns the confinement of a key, and whether the caller has to make it.
+func (p *Provider) cell(key string) (c *cell, mine bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, fault.New(sandbox.ErrUnavailable, "the sandbox provider is closed: no more commands are confined")
+	}
+	if c, ok := p.cells[key]; ok {
+		return c, false, nil
+	}
+	c = &cell{made: make(chan struct{})}
+	p.cells[key] = c
+	return c, true, nil
+}
+
+// drop forgets a confinement that cannot be used any more.
+func (p *Provider) drop(key string, c *cell) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cells[key] == c {
+		delete(p.cells, key)
+		if c.confinement != nil {
+			p.stale = append(p.stale, c)
+		}
+	}
+}
+
+// checkWorkspace refuses a workspace that is not there: a sandbox for it could
+// not be made, and one without it would be another.
+func (p *Provider) checkWorkspace(policy sandbox.Policy) error {
+	roots := []string{policy.WorkspaceRoot}
+	if policy.Mode == sandbox.WorkspaceWrite {
+		roots = append(roots, policy.WritableRoots...)
+	}
+	for i, root := range roots {
+		_, err := os.Stat(root)
+		switch {
+		case err == nil:
+		case i == 0:
+			return fault.New(sandbox.ErrUnavailable, "the workspace %q cannot be used: %w. Create it, or choose another with --workspace", root, err)
+		default:
+			return fault.New(sandbox.ErrUnavailable, "the writable root %q cannot be used: %w. Create it, or leave it out", root, err)
+		}
+	}
+	return nil
+}
+
+// make makes a confinement in the most complete tier that works.
+func (p *Provider) make(policy sandbox.Policy) (confinement, error) {
+	plan, err := p.newPlan(policy)
+	if err != nil {
+		return nil, sandbox.Unavailable(policy.Mode, err.Error())
+	}
+	var failures []error
+	for _, tier := range p.tiers() {
+		c, err := p.build(tier, plan)
+		if err == nil {
+			p.config.Log.Debug("a sandbox was made", "tier", tier, "mode", policy.Mode)
+			p.mu.Lock()
+			p.tier = tier
+			p.mu.Unlock()
+			return c, nil
+		}
+		p.config.Log.Debug("a tier is not available", "tier", tier, "error", err)
+		failures = append(failures, errors.New(string(tier)+": "+err.Error()))
+	}
+	detail := "no tier is allowed by the configuration"
+	if len(failures) > 0 {
+		detail = join(failures)
+	}
+	return nil, sandbox.Unavailable(policy.Mode, detail)
+}
+
+// join puts failures into one line.
+func join(failures []error) string {
+	text := ""
+	for i, err := range failures {
+		if i > 0 {
+			text += "; "
+		}
+		text += err.Error()
+	}
+	return text
+}
+
+// Tiers lists all tiers, the most complete first.
+func Tiers() []sandbox.Tier {
+	return []sandbox.Tier{sandbox.TierNamespaces, sandbox.TierRoot, sandbox.TierLandlock}
+}
+
+// tiers lists those to try.
+func (p *Provider) tiers() []sandbox.Tier {
+	list := Tiers()
+	if p.config.Tiers != nil {
+		list = slices.DeleteFunc(list, func(t sandbox.Tier) bool { return !slices.Contains(p.config.Tiers, t) })
+	}
+	return list
+}
+
+// Close implements sandbox.Provider.
+func (p *Provider) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	cells := p.stale
+	for _, c := range p.cells {
+		cells = append(cells, c)
+	}
+	p.cells, p.stale = map[string]*cell{}, nil
+	temps := p.temps
+	p.temps = map[string]bool{}
+	p.mu.Unlock()
+	for _, c := range cells {
+		<-c.made
+		if c.confinement != nil {
+			c.confinement.close()
+		}
+	}
+	var failures []error
+	for id := range temps {
+		if p.config.Ephemeral || id == p.ownID {
+			failures = append(failures, os.RemoveAll(p.home.Temp(id)))
+			_ = os.Remove(p.home.Spill(id)) // when it is empty
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// tempID names the temp of a policy, and remembers that it is used.
+func (p *Provider) tempID(session string) string {
+	id := session
+	if id == "" {
+		id = p.ownID
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.temps[id] = true
+	return id
+}
+
+// workspaceKey names the caches of a workspace.
+func workspaceKey(root string) string {
+	sum := sha256.Sum256([]byte(physical(root)))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,220 @@
+package native
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hardshell/internal/gitdir"
+	"hardshell/internal/hostsockets"
+	"hardshell/sandbox"
+)
+
+// plan is a policy applied to this host: which paths may be written, which are
+// hidden, which are kept as they are. Every path is physical. Each tier makes of
+// it what it can.
+type plan struct {
+	policy sandbox.Policy
+	temp   string // host directory of the private temp, "" for one in memory
+
+	writable  []string // roots, the workspace among them
+	granted   []string // those of them that an explicit grant named
+	pinned    []string // must stay what they are, though they can be written
+	protected []string // stay read-only inside of the roots
+	hidden    []string
+	shown     []string // inside of the hidden home, read-only
+	unseen    bool // something that should be protected was not found
+	home      string
+	caches    []cache
+	sockets   []string // sockets and directories of them that may be reached
+	uncovered []string // sockets of the host that must not be
+}
+
+// cache is one directory of a package manager.
+type cache struct {
+	// dir is where it is for the sandbox, "" when the user has none there: the
+	// variable then leads to the private one.
+	dir      string
+	private  string
+	variable string
+}
+
+// newPlan examines the host for a policy.
+func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
+	pl := &plan{policy: policy, home: physical(p.home.Root())}
+	for _, path := range policy.WritableRoots {
+		pl.granted = append(pl.granted, physical(path))
+	}
+	if policy.Mode == sandbox.WorkspaceWrite {
+		root := physical(policy.WorkspaceRoot)
+		layout := gitdir.Search{Configs: gitConfigs(policy.UserHome)}.Find(root)
+		for _, dir := range layout.Hooks {
+			// Once there, it is protected. That it cannot be made is no reason
+			// to refuse: then the sandbox cannot make it either.
+			makeHooks(dir)
+			layout.Protected = append(layout.Protected, dir)
+		}
+		pl.unseen = layout.Truncated
+		pl.writable = append(append([]string{root}, pl.granted...), layout.Writable...)
+		pl.pinned = layout.Pinned
+		pl.protected = append(layout.Protected, gitdir.Tools(root)...)
+		for _, path := range policy.Protect {
+			pl.protected = append(pl.protected, physical(path))
+		}
+		pl.caches = p.planCaches(policy)
+	} else {
+		pl.granted = nil
+	}
+	for _, path := range policy.Hide {
+		pl.hidden = append(pl.hidden, physical(path))
+	}
+	exists := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	}
+	missing := func(path string) bool { return !exists(path) }
+	pl.pinned = slices.DeleteFunc(pl.pinned, missing)
+	pl.protected = slices.DeleteFunc(pl.protected, missing)
+	pl.hidden = slices.DeleteFunc(pl.hidden, missing)
+	// An explicit grant wins over what protects and hides.
+	granted := func(path string) bool { return slices.Contains(pl.granted, path) }
+	pl.protected = slices.DeleteFunc(pl.protected, granted)
+	pl.hidden = slices.DeleteFunc(pl.hidden, granted)
+
+	pl.sockets = policy.Sockets.Paths
+	if !policy.Sockets.Host {
+		pl.uncovered = pl.foreignSockets()
+	}
+	if err := p.planHome(pl); err != nil {
+		return nil, err
+	}
+	return pl, nil
+}
+
+// planHome says what of the home of hardshell can be seen: the log, the jobs and
+// the spill files of the policy's session.
+func (p *Provider) planHome(pl *plan) error {
+	id := pl.policy.SessionID
+	dirs := []string{p.home.Temp(p.tempID(id))}
+	if id != "" {
+		pl.shown = []string{p.home.Spill(id)}
+		if p.config.Ephemeral {
+			for _, dir := range []string{p.home.Session(id), p.home.Jobs(id)} {
+				if info, err := os.Stat(dir); err == nil && info.IsDir() {
+					pl.shown = append(pl.shown, dir)
+				}
+			}
+		} else {
+			pl.shown = append(pl.shown, p.home.Session(id), p.home.Jobs(id))
+		}
+	}
+	dirs = append(dirs, pl.shown...)
+	for _, c := range pl.caches {
+		if c.private != "" {
+			dirs = append(dirs, c.private)
+		}
+	}
+	if err := p.home.Ensure(dirs...); err != nil {
+		return err
+	}
+	pl.home = physical(p.home.Root())
+	pl.temp = physical(dirs[0])
+	// Users of other ids may write there, as in every /tmp. The directories
+	// above it are private.
+	if err := os.Chmod(pl.temp, 0o777|os.ModeSticky); err != nil {
+		return err
+	}
+	for i, dir := range pl.shown {
+		pl.shown[i] = physical(dir)
+	}
+	return nil
+}
+
+// gitConfigs are the configuration files that git reads in every repository.
+func gitConfigs(userHome string) []string {
+	list := []string{"/etc/gitconfig"}
+	if userHome == "" {
+		userHome, _ = os.UserHomeDir()
+	}
+	if userHome != "" {
+		list = append(list, filepath.Join(userHome, ".gitconfig"), filepath.Join(userHome, ".config/git/config"))
+	}
+	return list
+}
+
+// foreignSockets lists the sockets of the host that lie where the sandbox could
+// connect to them.
+func (pl *plan) foreignSockets() []string {
+	all, err := hostsockets.Listening()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(path string) bool {
+		inside := func(root string) bool { return within(path, root) }
+		return slices.ContainsFunc(pl.writable, inside) || slices.ContainsFunc(pl.sockets, inside)
+	})
+}
+
+// physical is the path of a file as the file system resolves it, or the given
+// spelling when there is none.
+func physical(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
+
+// userCaches are the directories of package managers below the user's home,
+// with the variable that moves each.
+var userCaches = []struct{ dir, variable string }{
+	{".cache", "XDG_CACHE_HOME"},
+	{".npm", "npm_config_cache"},
+	{".cargo/registry", "CARGO_HOME"},
+	{".cargo/git", ""},
+	{"go/pkg/mod", "GOMODCACHE"},
+	{".bun/install/cache", "BUN_INSTALL_CACHE_DIR"},
+	{".local/share/pnpm/store", "npm_config_store_dir"},
+	{".yarn/berry/cache", ""},
+	{".m2/repository", ""},
+	{".gradle/caches", ""},
+	{".nuget/packages", "NUGET_PACKAGES"},
+}
+
+// planCaches says where package managers write for a policy.
+func (p *Provider) planCaches(policy sandbox.Policy) []cache {
+	if policy.Caches == sandbox.CachesNone {
+		return nil
+	}
+	home := policy.UserHome
+	if home == "" {
+		own, err := os.UserHomeDir()
+		if err != nil || !filepath.IsAbs(own) {
+			return nil
+		}
+		home = own
+	}
+	home = physical(home)
+	base := filepath.Join(p.home.Caches(), workspaceKey(policy.WorkspaceRoot))
+	var list []cache
+	for _, user := range userCaches {
+		c := cache{dir: filepath.Join(home, user.dir), variable: user.variable}
+		if info, err := os.Stat(c.dir); err != nil || !info.IsDir() {
+			c.dir = ""
+		} else {
+			c.dir = physical(c.dir)
+		}
+		switch {
+		case policy.Caches == sandbox.CachesShared:
+			if c.dir != "" {
+				list = append(list, cache{dir: c.dir})
+			}
+			continue
+		case c.dir == "" && c.variable == "":
+			continue
+		}
+		c.private = filepath.Join(base, strings.ReplaceAll(strings.TrimPrefix(user.dir, "."), "/", "-"))
+		list = append(list, c)
+	}
+	return list
+}

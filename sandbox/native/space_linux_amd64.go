@@ -1,0 +1,339 @@
+package native
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"hardshell/internal/landlock"
+	"hardshell/internal/spawn"
+	"hardshell/sandbox"
+)
+
+// space is a set of namespaces, with the process that holds them as pid 1. When
+// that ends, the kernel kills all that is in them.
+type space struct {
+	*confined
+	lock   *lock
+	init   *spawn.Child
+	stay   *os.File // init ends when this is closed
+	pidfd  *os.File // of init: what commands join
+	flags  int      // the namespaces to join
+	rules  *landlock.Ruleset
+	ended  chan struct{} // closed when init is gone
+	roots  []fileID
+	closed sync.Once
+}
+
+// newSpace makes the namespaces of a tier for a plan.
+func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
+	if !spawn.CanConfine() {
+		return nil, fmt.Errorf("namespaces need the fast way of spawning, which is not available here")
+	}
+	root := os.Geteuid() == 0
+	if tier == sandbox.TierRoot && !root {
+		return nil, fmt.Errorf("only root can make namespaces without a user namespace")
+	}
+	l, err := pl.layout()
+	if err != nil {
+		return nil, err
+	}
+	program, err := image()
+	if err != nil {
+		return nil, err
+	}
+	s := &space{
+		flags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
+		ended: make(chan struct{}),
+		roots: pl.watched(),
+	}
+	if pl.policy.Network == sandbox.NetworkNone {
+		s.flags |= unix.CLONE_NEWNET
+	}
+	enter := -1
+	if tier == sandbox.TierNamespaces {
+		holder, err := newHolder(program)
+		if err != nil {
+			return nil, err
+		}
+		defer holder.end()
+		enter = holder.pidfd
+	}
+	if err := s.start(program, pl, l, enter); err != nil {
+		return nil, err
+	}
+	if enter >= 0 {
+		s.flags |= unix.CLONE_NEWUSER
+	}
+	abi, err := s.addRules(pl, l)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.lock = newLock(pl, true, enter >= 0)
+	s.lock.ruleset = s.rules
+	s.confined = newConfined(tier, pl, true)
+	s.report.Effects = sandbox.Effects{
+		Write: sandbox.Full, Metadata: sandbox.Full, ProtectedPaths: sandbox.Full, Read: sandbox.Full,
+		Visibility: sandbox.Full, Signal: sandbox.Full, Unix: sandbox.Full, Network: s.report.Network,
+	}
+	if pl.unseen {
+		s.report.Effects.ProtectedPaths = sandbox.Partial
+	}
+	if abi < abstractUnixABI && s.scopesSockets(pl) {
+		s.report.Effects.Unix = sandbox.Partial
+	}
+	return s, nil
+}
+
+// scopesSockets reports whether abstract Unix sockets of the host have to be kept
+// away: those of another network namespace are anyway.
+func (s *space) scopesSockets(pl *plan) bool {
+	return s.flags&unix.CLONE_NEWNET == 0 && !pl.policy.Sockets.Host
+}
+
+// addRules makes the second line of defence: a Landlock ruleset that allows what
+// the mounts do. It returns the version of Landlock, 0 without it. The rules are
+// made on the files as the sandbox sees them.
+func (s *space) addRules(pl *plan, l *layout) (abi int, err error) {
+	abi, err = landlock.ABI()
+	if err != nil {
+		return 0, nil
+	}
+	rights := landlock.WriteRights(abi)
+	rules, err := landlock.New(landlock.Handled{
+		Files: rights, AbstractUnix: abi >= abstractUnixABI && s.scopesSockets(pl),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("make a Landlock ruleset: %w", err)
+	}
+	s.rules = rules
+	root := "/proc/" + strconv.Itoa(s.init.PID()) + "/root"
+	paths := []string{"/dev", "/proc"}
+	if l.rootWritable {
+		paths = []string{"/"}
+	}
+	for _, p := range l.placements {
+		if p.kind == tree || p.kind == temp || p.kind == scratch {
+			paths = append(paths, p.path)
+		}
+	}
+	for _, path := range paths {
+		if err := rules.Allow(root+path, rights); err != nil {
+			return 0, fmt.Errorf("make a Landlock rule for %s: %w", path, err)
+		}
+	}
+	return abi, nil
+}
+
+// start starts pid 1, in namespaces of its own, inside of the user namespace of
+// the process behind enter unless that is negative.
+func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	present := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	}
+	lock := newLock(pl, true, enter >= 0)
+	limit := 0
+	if enter >= 0 && pidMaxIsPerNamespace() {
+		limit = pl.pids()
+	}
+	s.init, err = spawn.Start(&spawn.Attr{
+		Argv: []string{"hardshell-sandbox"}, Dir: "/",
+		Files: []int{int(r.Fd()), int(program.Fd())},
+		Confine: &spawn.Confine{
+			Enter: func(p *spawn.Program) {
+				if enter >= 0 {
+					p.Call("enter the user namespace", unix.SYS_SETNS, enter, unix.CLONE_NEWUSER)
+				}
+				p.Call("make namespaces", unix.SYS_UNSHARE, s.flags&^unix.CLONE_NEWUSER)
+				newMounter(p).mountAll(l, pl.temp)
+			},
+			Fork: true,
+			Settle: func(p *spawn.Program) {
+				lock.settle(p)
+				m := newMounter(p)
+				m.mountProc(present, limit)
+				if s.flags&unix.CLONE_NEWNET != 0 {
+					raiseLoopback(p)
+				}
+			},
+			Lock: func(p *spawn.Program) {
+				// The kernel reaps what it inherits: wait(2), SIGCHLD ignored.
+				ignore := spawn.Hold(p, &[4]uint64{1})
+				p.Call("ignore SIGCHLD", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), ignore, 0, 8)
+				lock.add(p)
+			},
+			Image: 1,
+		},
+	})
+	runtime.KeepAlive(program)
+	if err != nil {
+		w.Close()
+		return err
+	}
+	s.stay = w
+	go func() {
+		s.init.WaitExit()
+		s.init.Reap()
+		close(s.ended)
+	}()
+	pidfd, err := unix.PidfdOpen(s.init.PID(), 0)
+	if err != nil {
+		s.close()
+		return os.NewSyscallError("pidfd_open", err)
+	}
+	s.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
+	return nil
+}
+
+// raiseLoopback gives a new network namespace its loopback.
+func raiseLoopback(p *spawn.Program) {
+	socket := p.Call("open a socket", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	request := &struct {
+		name  [unix.IFNAMSIZ]byte
+		flags uint16
+		_     [22]byte
+	}{flags: unix.IFF_UP | unix.IFF_RUNNING}
+	copy(request.name[:], "lo")
+	p.Call("raise the loopback", unix.SYS_IOCTL, socket, unix.SIOCSIFFLAGS, spawn.Hold(p, request))
+}
+
+// Start implements spawn.Starter: the child joins the namespaces.
+func (s *space) Start(attr *spawn.Attr) (*spawn.Child, error) {
+	inside := *attr
+	inside.Env = s.environ(attr.Env)
+	join := int(s.pidfd.Fd())
+	inside.Confine = &spawn.Confine{
+		Enter: func(p *spawn.Program) {
+			p.Call("join the namespaces", unix.SYS_SETNS, join, s.flags)
+		},
+		Fork:   true,
+		Settle: s.lock.settle,
+		Lock:   s.lock.add,
+	}
+	child, err := spawn.Start(&inside)
+	runtime.KeepAlive(s)
+	return child, s.explain(err)
+}
+
+// usable implements confinement: pid 1 lives, and the roots are those that it
+// was made for.
+func (s *space) usable() bool {
+	select {
+	case <-s.ended:
+		return false
+	default:
+		return same(s.roots)
+	}
+}
+
+// close implements confinement.
+func (s *space) close() {
+	s.closed.Do(func() {
+		s.stay.Close()
+		<-s.ended
+		if s.pidfd != nil {
+			s.pidfd.Close()
+		}
+		if s.rules != nil {
+			s.rules.Close()
+		}
+	})
+}
+
+// holder is a process that keeps a user namespace in being while pid 1 is made in
+// it. The id maps of a namespace that maps more than its maker can only be
+// written from outside.
+type holder struct {
+	child *spawn.Child
+	stay  *os.File
+	pidfd int
+}
+
+func newHolder(program *os.File) (*holder, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	child, err := spawn.Start(&spawn.Attr{
+		Argv: []string{"hardshell-sandbox"}, Dir: "/",
+		Files:   []int{int(r.Fd()), int(program.Fd())},
+		Confine: &spawn.Confine{Namespaces: unix.CLONE_NEWUSER, Image: 1},
+	})
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("make a user namespace: %w", err)
+	}
+	h := &holder{child: child, stay: w, pidfd: -1}
+	if err := h.writeMaps(); err != nil {
+		h.end()
+		return nil, err
+	}
+	if h.pidfd, err = unix.PidfdOpen(child.PID(), 0); err != nil {
+		h.end()
+		return nil, os.NewSyscallError("pidfd_open", err)
+	}
+	return h, nil
+}
+
+func (h *holder) end() {
+	h.stay.Close()
+	h.child.WaitExit()
+	h.child.Reap()
+	if h.pidfd >= 0 {
+		unix.Close(h.pidfd)
+	}
+}
+
+// writeMaps maps every id to itself: for root those that root has, for another
+// user its own alone; see user_namespaces(7).
+func (h *holder) writeMaps() error {
+	proc := "/proc/" + strconv.Itoa(h.child.PID())
+	uids, gids := oneID(os.Geteuid()), oneID(os.Getegid())
+	if os.Geteuid() == 0 {
+		var err error
+		if uids, err = identity("/proc/self/uid_map"); err != nil {
+			return err
+		}
+		if gids, err = identity("/proc/self/gid_map"); err != nil {
+			return err
+		}
+	} else if err := os.WriteFile(proc+"/setgroups", []byte("deny"), 0); err != nil {
+		return err
+	}
+	if err := os.WriteFile(proc+"/uid_map", uids, 0); err != nil {
+		return err
+	}
+	return os.WriteFile(proc+"/gid_map", gids, 0)
+}
+
+func oneID(id int) []byte { return fmt.Appendf(nil, "%d %d 1\n", id, id) }
+
+// identity turns a map of this process's own namespace into one of the same ids.
+func identity(file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var lines []byte
+	for line := range bytes.Lines(data) {
+		var inside, outside, count uint64
+		if _, err := fmt.Sscan(string(line), &inside, &outside, &count); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		lines = fmt.Appendf(lines, "%d %d %d\n", inside, inside, count)
+	}
+	return lines, nil
+}

@@ -1,0 +1,30 @@
+package host
+
+import (
+	"os"
+
+	"hardshell/internal/state"
+)
+
+// Config says what a Runtime gets from its surroundings.
+type Config struct {
+	// Home is where the host is found, SessionID a valid id.
+	Home      state.Home
+	SessionID string
+	// Keep has the host leave this runtime's commands running when this process
+	// is gone without a Close.
+	Keep bool
+	// SpillDir and Ambient are those of local.Config.
+	SpillDir string
+	Ambient  []string
+	// Command is the program that becomes the host, and its first arguments;
+	// the home and the session's id follow. Nil is this program itself.
+	Command []string
+}
+
+func (c *Config) ambient() []string {
+	if c.Ambient != nil {
+		return c.Ambient
+	}
+	return os.Environ()
+}
