@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +67,23 @@ func physical(t *testing.T) string {
 	return dir
 }
 
+// outsideTemp is a directory of which a sandbox has no private version.
+func outsideTemp(t *testing.T) string {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = os.MkdirTemp(home, "hardshell-test-")
+	}
+	if err == nil {
+		t.Cleanup(func() { os.RemoveAll(home) })
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil {
+		t.Skipf("needs a home directory to write in: %v", err)
+	}
+	return home
+}
+
 func TestOpenRefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
@@ -106,27 +123,48 @@ func TestOpenRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-func TestTheHomeIsPrivateAndNoCondition(t *testing.T) {
+func TestTheHomeIsPrivate(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	h := open(t, hardshell.Options{Home: filepath.Join(dir, "deep", "home"), Session: "s1"})
-	run(t, h, "true")
-	info, err := os.Stat(filepath.Join(dir, "deep", "home"))
+	home := filepath.Join(t.TempDir(), "deep", "home")
+	h := open(t, hardshell.Options{Home: home})
+	run(t, h, "echo >$TMPDIR/file")
+	if err := h.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(home)
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the home is %v, %v", info, err)
 	}
-	if entries, err := os.ReadDir(filepath.Join(dir, "deep", "home")); err != nil || len(entries) != 0 {
-		t.Errorf("a command that left nothing behind left %v, %v", entries, err)
+	err = filepath.WalkDir(home, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			t.Errorf("a command of a throw-away session that left nothing behind left %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
+}
 
+func TestOnlyTheSandboxNeedsTheHome(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	h = open(t, hardshell.Options{Home: file + "/home", Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if got := run(t, h, "echo ok"); got != "ok\n" {
-		t.Errorf("without a home the command says %q", got)
+	h, err := hardshell.Open(t.Context(), hardshell.Options{Home: file + "/home", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close(t.Context())
+	unconfined := shell.Request{Command: "echo ok", SandboxPolicy: &sandbox.Policy{Mode: sandbox.DangerFullAccess, WorkspaceRoot: dir}}
+	if result, err := h.Run(t.Context(), unconfined); err != nil || result.Stdout.Text != "ok\n" {
+		t.Errorf("without a home an unconfined command gives %+v, %v", result, err)
+	}
+	if _, err := h.Run(t.Context(), shell.Request{Command: "true"}); hardshell.CodeOf(err) != "SANDBOX_UNAVAILABLE" || !strings.Contains(err.Error(), "Choose another directory with --home or $DSH_HOME") {
+		t.Errorf("without a home a confined command gives %v", err)
 	}
 	if got := strings.Count(log.String(), "the home cannot be created"); got != 1 {
 		t.Errorf("the log tells %d times of the home: %s", got, log.String())
@@ -173,7 +211,8 @@ func TestTheWorkspaceIsPhysical(t *testing.T) {
 			t.Errorf("in the workspace %q a command is in %q, want %q", workspace, got, want)
 		}
 	}
-	h := open(t, hardshell.Options{Workspace: "real"})
+	// The private temp has nothing beside the workspace.
+	h := open(t, hardshell.Options{Workspace: "real", Mode: sandbox.DangerFullAccess})
 	for workdir, want := range map[string]string{"sub": "/real/sub", "../lnk": "/real/sub", "../lnk/..": "/real"} {
 		result, err := h.Run(t.Context(), shell.Request{Command: "pwd; pwd -P", Workdir: workdir})
 		if err != nil || !strings.HasSuffix(result.Stdout.Text, "\n"+dir+want+"\n") {
@@ -214,8 +253,8 @@ func TestACommandKnowsItsSession(t *testing.T) {
 	if s := h.Session(); s.ID() != "my.session-1" || s.LogPath() != home+"/sessions/my.session-1/log.jsonl" {
 		t.Errorf("the session is %q, %q", s.ID(), s.LogPath())
 	}
-	if _, err := os.Stat(home + "/sessions"); err == nil {
-		t.Error("commands that are not worth an event made a session")
+	if _, err := os.Stat(h.Session().LogPath()); err == nil {
+		t.Error("commands that are not worth an event made a log")
 	}
 }
 
@@ -282,27 +321,64 @@ func TestWhatOthersContributeIsAFact(t *testing.T) {
 	}
 }
 
-func TestAPolicyThatConfinesIsNeverRunOpen(t *testing.T) {
+func TestAPolicyIsNeverRunMoreOpenThanItSays(t *testing.T) {
 	t.Parallel()
-	h := open(t, hardshell.Options{})
-	for _, mode := range []sandbox.Mode{sandbox.ReadOnly, sandbox.WorkspaceWrite, "unheard-of"} {
-		file := filepath.Join(t.TempDir(), "made")
-		request := shell.Request{Command: "touch '" + file + "'", SandboxPolicy: &sandbox.Policy{Mode: mode}}
-		if _, err := h.Run(t.Context(), request); hardshell.CodeOf(err) != "SANDBOX_UNAVAILABLE" {
-			t.Errorf("Run under %s: %v", mode, err)
-		}
-		if _, err := h.Start(t.Context(), request); hardshell.CodeOf(err) != "SANDBOX_UNAVAILABLE" {
-			t.Errorf("Start under %s: %v", mode, err)
-		}
-		if _, err := os.Stat(file); err == nil {
-			t.Errorf("under %s the command ran", mode)
+	base := outsideTemp(t)
+	workspace, outside := filepath.Join(base, "workspace"), filepath.Join(base, "outside")
+	for _, dir := range []string{workspace, outside} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
 		}
 	}
+	h := open(t, hardshell.Options{Workspace: workspace})
+	for _, c := range []struct {
+		mode            sandbox.Mode
+		inside, outside bool
+	}{
+		{sandbox.ReadOnly, false, false},
+		{sandbox.WorkspaceWrite, true, false},
+		{sandbox.DangerFullAccess, true, true},
+	} {
+		t.Run(string(c.mode), func(t *testing.T) {
+			policy := h.Policy()
+			policy.Mode = c.mode
+			name := string(c.mode)
+			result, err := h.Run(t.Context(), shell.Request{
+				Command: "echo >'" + workspace + "/" + name + "'; echo >'" + outside + "/" + name + "'", SandboxPolicy: &policy,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Sandbox == nil || result.Sandbox.Mode != c.mode || result.Sandbox.Denied != !c.outside {
+				t.Errorf("the facts are %+v", result.Sandbox)
+			}
+			for dir, want := range map[string]bool{workspace: c.inside, outside: c.outside} {
+				if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+					t.Errorf("in %s the file is %v", dir, err)
+				}
+			}
+		})
+	}
+	t.Run("a mode that is none", func(t *testing.T) {
+		policy := h.Policy()
+		policy.Mode = "unheard-of"
+		request := shell.Request{Command: "touch '" + workspace + "/made'", SandboxPolicy: &policy}
+		if _, err := h.Run(t.Context(), request); hardshell.CodeOf(err) != "INVALID_ARGUMENT" {
+			t.Errorf("Run: %v", err)
+		}
+		if _, err := h.Start(t.Context(), request); hardshell.CodeOf(err) != "INVALID_ARGUMENT" {
+			t.Errorf("Start: %v", err)
+		}
+		if _, err := os.Stat(workspace + "/made"); err == nil {
+			t.Error("the command ran")
+		}
+	})
 }
 
 func TestRunSaysWhatHappened(t *testing.T) {
 	t.Parallel()
-	h := open(t, hardshell.Options{})
+	dir := physical(t)
+	h := open(t, hardshell.Options{Workspace: dir})
 	for _, c := range []struct {
 		name    string
 		request shell.Request
@@ -316,7 +392,7 @@ func TestRunSaysWhatHappened(t *testing.T) {
 		{"a capped timeout", shell.Request{Command: "true", Timeout: time.Hour}, 0, "", 600 * time.Second},
 		{"a person's timeout", shell.Request{Command: "true", Timeout: time.Hour, TimeoutUncapped: true}, 0, "", time.Hour},
 		{"another directory", shell.Request{Command: "pwd", Workdir: "/"}, 0, "/\n", 120 * time.Second},
-		{"a policy that does not", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.DangerFullAccess}}, 0, "", 120 * time.Second},
+		{"a policy that does not", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.DangerFullAccess, WorkspaceRoot: dir}}, 0, "", 120 * time.Second},
 		{"input", shell.Request{Command: "cat", Stdin: strings.NewReader("in")}, 0, "in", 120 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -339,7 +415,8 @@ func TestRunSaysWhatHappened(t *testing.T) {
 		{"an empty program", shell.Request{Argv: []string{}}, fault.InvalidArgument},
 		{"a negative timeout", shell.Request{Command: "true", Timeout: -1}, fault.InvalidArgument},
 		{"a missing directory", shell.Request{Command: "true", Workdir: "/nonexistent-place"}, fault.WorkdirNotFound},
-		{"a policy that confines", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.ReadOnly}}, fault.SandboxUnavailable},
+		{"a policy without a workspace", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.ReadOnly}}, fault.InvalidArgument},
+		{"a workspace that is gone", shell.Request{Command: "true", SandboxPolicy: &sandbox.Policy{Mode: sandbox.ReadOnly, WorkspaceRoot: dir + "/gone"}}, fault.SandboxUnavailable},
 		{"a missing program", shell.Request{Argv: []string{"no-such-program"}}, fault.SpawnFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -376,10 +453,16 @@ func TestCallGoesThroughThePipeline(t *testing.T) {
 	}
 }
 
+// closed reports whether a command was refused because the harness has closed:
+// by its runtime, or by what confines.
+func closed(err error) bool {
+	return errors.Is(err, fault.SpawnFailed) || errors.Is(err, fault.SandboxUnavailable)
+}
+
 func TestCloseEndsEverythingAndStaysQuiet(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h := open(t, hardshell.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	h := open(t, hardshell.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	var processes []shell.Process
 	for range 3 {
 		process, err := h.Start(t.Context(), shell.Request{Command: "sleep 600"})
@@ -412,15 +495,11 @@ func TestCloseEndsEverythingAndStaysQuiet(t *testing.T) {
 	if err := h.Close(t.Context()); err != nil {
 		t.Errorf("a later Close gives %v", err)
 	}
-	if _, err := h.Run(t.Context(), shell.Request{Command: "true"}); !errors.Is(err, fault.SpawnFailed) {
+	if _, err := h.Run(t.Context(), shell.Request{Command: "true"}); !closed(err) {
 		t.Errorf("Run after Close gives %v", err)
 	}
-	process, err := h.Start(t.Context(), shell.Request{Command: "true"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if state := process.State(); state.Status != shell.Killed || !errors.Is(state.Failure, fault.SpawnFailed) {
-		t.Errorf("Start after Close settles as %+v", state)
+	if _, err := h.Start(t.Context(), shell.Request{Command: "true"}); !closed(err) {
+		t.Errorf("Start after Close gives %v", err)
 	}
 	if log.Len() != 0 {
 		t.Errorf("the log has %s", log.String())
@@ -429,35 +508,34 @@ func TestCloseEndsEverythingAndStaysQuiet(t *testing.T) {
 
 func TestCloseDoesNotWaitForTheGraceWhenItsContextHasEnded(t *testing.T) {
 	t.Parallel()
-	h := open(t, hardshell.Options{})
-	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	process, err := h.Start(t.Context(), shell.Request{
-		Command: `trap "" TERM; echo $$ >"$FIFO"; while :; do sleep 600; done`, Env: map[string]string{"FIFO": fifo},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := os.ReadFile(fifo) // waits for the command
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pid int
-	if _, err := fmt.Sscan(string(written), &pid); err != nil {
-		t.Fatal(err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := h.Close(ended); err != nil {
-		t.Fatal(err)
-	}
-	if state := process.State(); state.Signal != "SIGKILL" {
-		t.Errorf("it ended as %+v", state)
-	}
-	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
-		t.Errorf("process %d is still there: %v", pid, err)
+	for _, mode := range sandbox.Modes() {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			h := open(t, hardshell.Options{Workspace: t.TempDir(), Mode: mode})
+			up, said := io.Pipe()
+			ran := make(chan *shell.Result, 1)
+			go func() {
+				result, err := h.Run(t.Context(), shell.Request{
+					Command: `trap "" TERM; echo up; while :; do sleep 600; done`, Stdout: said, NoSpill: true,
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				said.CloseWithError(err)
+				ran <- result
+			}()
+			if _, err := io.ReadFull(up, make([]byte, len("up\n"))); err != nil {
+				t.Fatal(err)
+			}
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := h.Close(ended); err != nil {
+				t.Fatal(err)
+			}
+			if result := <-ran; result == nil || result.Signal != "SIGKILL" {
+				t.Errorf("it ended as %+v", result)
+			}
+		})
 	}
 }
 
@@ -473,7 +551,7 @@ func TestCloseWhileCommandsBegin(t *testing.T) {
 			switch {
 			case err == nil && result.Signal == "":
 				t.Errorf("a command outlived Close: %+v", result)
-			case err != nil && !errors.Is(err, fault.SpawnFailed):
+			case err != nil && !closed(err):
 				t.Error(err)
 			}
 		})

@@ -16,6 +16,9 @@ func (c *client) confinement(data json.RawMessage) (sandbox.Confinement, error) 
 	if err := json.Unmarshal(data, &policy); err != nil {
 		return nil, fault.New(fault.Invariant, "a policy cannot be read: %w", err)
 	}
+	if err := policy.Validate(); err != nil {
+		return nil, err
+	}
 	return c.server.provider.Confine(c.attached, policy)
 }
 

@@ -33,6 +33,9 @@ const hang = 30 * time.Second
 // clientArgument makes this program a harness; see attachForEver.
 const clientArgument = "a-harness"
 
+// nativeArgument makes this program the session host as it is shipped.
+const nativeArgument = "a-native-host"
+
 // TestMain makes this program the session host, or a harness, when it is
 // started as one.
 func TestMain(m *testing.M) {
@@ -40,6 +43,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case sessionhost.Argument:
 			os.Exit(sessionhost.Run(func(state.Home, *slog.Logger) (sandbox.Provider, error) { return fake{}, nil }))
+		case nativeArgument:
+			os.Exit(sessionhost.Main())
 		case clientArgument:
 			attachForEver(os.Args[2:])
 		}

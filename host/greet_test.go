@@ -188,12 +188,21 @@ func TestUnaskedDescriptorsEndTheConnection(t *testing.T) {
 	r := f.client()
 	f.hostOf(r)
 	fd := f.raw()
+	attach := f.attach()
+	data, err := hostwire.Encode(&hostwire.Message{Attach: &attach})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A message that never comes to its end, with descriptors at every byte.
+	if _, err := unix.Write(fd, binary.BigEndian.AppendUint32(data, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
 	many := make([]int, hostwire.MaxFiles)
 	for i := range many {
 		many[i] = fd
 	}
 	for range 20 {
-		if unix.Sendmsg(fd, []byte{0}, unix.UnixRights(many...), nil, unix.MSG_NOSIGNAL) != nil {
+		if unix.Sendmsg(fd, []byte{' '}, unix.UnixRights(many...), nil, unix.MSG_NOSIGNAL) != nil {
 			break
 		}
 	}

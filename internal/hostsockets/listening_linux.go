@@ -18,12 +18,18 @@ const table = "/proc/net/unix"
 // It does not see sockets of other network namespaces (a container's), those
 // bound to a relative path, and those that were moved since. An error means
 // that nothing is known, not that there are none.
-func Listening() ([]string, error) {
+//
+// A path that skip says so of is left out unseen; nil skips none.
+func Listening(skip func(path string) bool) ([]string, error) {
 	text, err := os.ReadFile(table)
 	if err != nil {
 		return nil, err
 	}
-	return existing(parse(string(text))), nil
+	paths := parse(string(text))
+	if skip != nil {
+		paths = slices.DeleteFunc(paths, skip)
+	}
+	return existing(paths), nil
 }
 
 // existing returns the real paths of those of paths that are sockets.

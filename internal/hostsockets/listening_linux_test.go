@@ -53,7 +53,7 @@ func TestListening(t *testing.T) {
 		}
 	}
 
-	all, err := Listening()
+	all, err := Listening(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,6 @@ import (
 
 // Listening returns an error that is errors.ErrUnsupported: only Linux lists
 // the Unix sockets of all processes.
-func Listening() ([]string, error) {
+func Listening(func(path string) bool) ([]string, error) {
 	return nil, fmt.Errorf("list the Unix sockets of this host: %w", errors.ErrUnsupported)
 }

@@ -122,27 +122,45 @@ func parseStat(pid int, stat []byte) (process, bool) {
 func (t *Tree) visitMembers(visit func(process) bool) {
 	numbers := t.ownsNumbers()
 	looked := processes(0, func(p process) bool {
-		if p.dead {
-			return true
-		}
-		ours := numbers && (p.group == t.pid || p.session == t.pid)
-		if !ours && t.tag != 0 {
-			ours = spawn.Within(spawn.Mark(p.pid), t.tag)
-		}
-		return !ours || visit(p)
+		return !t.has(p, numbers) || visit(p)
 	})
 	if !looked {
 		t.visitGroup(visit)
 	}
 }
 
-// visitStrays calls visit with every living process from the id floor on that
-// carries any tag of tags.
-func visitStrays(tags *spawn.Tags, floor int, visit func(process) bool) {
-	processes(floor, func(p process) bool {
-		if p.dead || !tags.Issued(spawn.Mark(p.pid)) {
-			return true
-		}
-		return visit(p)
-	})
+// isMember reports whether a process is a living one of the tree now.
+func (t *Tree) isMember(pid int) bool {
+	return isNow(pid, func(p process) bool { return t.has(p, t.ownsNumbers()) })
+}
+
+// has reports whether p is a living process of the tree. Numbers says that the
+// leader's number means the tree's group and session.
+func (t *Tree) has(p process, numbers bool) bool {
+	if p.dead {
+		return false
+	}
+	if numbers && (p.group == t.pid || p.session == t.pid) {
+		return true
+	}
+	return t.tag != 0 && spawn.Within(spawn.Mark(p.pid), t.tag)
+}
+
+// isStray reports whether p is a living process that carries any tag of tags.
+func isStray(p process, tags *spawn.Tags) bool {
+	return !p.dead && tags.Issued(spawn.Mark(p.pid))
+}
+
+// isNow reports whether a process is what it is taken for. Where that cannot be
+// seen, it is.
+func isNow(pid int, is func(process) bool) bool {
+	buf := make([]byte, 1024)
+	found := false
+	if _, looked := look(pid, buf, func(p process) bool {
+		found = is(p)
+		return true
+	}); !looked || !procfs.Ours() {
+		return true
+	}
+	return found
 }

@@ -45,11 +45,10 @@ func (s *Set) strays(known []int) *Tree {
 		return nil
 	}
 	floor := s.pidFloor(first)
+	stray := func(p process) bool { return isStray(p, s.tags) && !slices.Contains(known, p.pid) }
 	return newHerd(func(visit func(process) bool) {
-		visitStrays(s.tags, floor, func(p process) bool {
-			return slices.Contains(known, p.pid) || visit(p)
-		})
-	}, grace)
+		processes(floor, func(p process) bool { return !stray(p) || visit(p) })
+	}, func(pid int) bool { return isNow(pid, stray) }, grace)
 }
 
 // pidFloor is the smallest process id that a descendant of this set can have.

@@ -33,8 +33,9 @@ type Tree struct {
 	started time.Time
 
 	// find calls visit with every living member until it returns false, with
-	// some of them twice.
-	find func(visit func(process) bool)
+	// some of them twice. still reports whether a process is one now.
+	find  func(visit func(process) bool)
+	still func(pid int) bool
 
 	mu        sync.Mutex // guards survivors, and reaping against signalling
 	survivors []int
@@ -55,9 +56,9 @@ type Exit struct {
 
 // newTree returns the tree of a leader.
 func newTree(proc *spawn.Child, tag uint64, grace time.Duration, started time.Time) *Tree {
-	t := newHerd(nil, grace)
+	t := newHerd(nil, nil, grace)
 	t.pid, t.tag, t.proc, t.started = proc.PID(), tag, proc, started
-	t.find = t.visitMembers
+	t.find, t.still = t.visitMembers, t.isMember
 	return t
 }
 
@@ -65,17 +66,17 @@ func newTree(proc *spawn.Child, tag uint64, grace time.Duration, started time.Ti
 // after. It is found by its tag; with led, which says that nobody reaped the
 // leader yet, also by the leader's number. AwaitExit is not for such a tree.
 func Adopt(pid int, tag uint64, grace time.Duration, led bool) *Tree {
-	t := newHerd(nil, grace)
+	t := newHerd(nil, nil, grace)
 	t.pid, t.tag = pid, tag
 	t.ungrouped.Store(!led || pid <= 0)
-	t.find = t.visitMembers
+	t.find, t.still = t.visitMembers, t.isMember
 	return t
 }
 
 // newHerd returns a tree without a leader, of the processes that find meets.
-func newHerd(find func(visit func(process) bool), grace time.Duration) *Tree {
+func newHerd(find func(visit func(process) bool), still func(pid int) bool, grace time.Duration) *Tree {
 	return &Tree{
-		find: find, grace: grace,
+		find: find, still: still, grace: grace,
 		begun: make(chan struct{}), killed: make(chan struct{}),
 		ended: make(chan struct{}), gone: make(chan struct{}),
 	}
@@ -129,11 +130,22 @@ func (t *Tree) AwaitExit() (exit Exit, left bool) {
 // kernel has pidfds it does not poll; elsewhere it looks again after pauses
 // that grow to maxPause.
 func (t *Tree) AwaitEnd(ctx context.Context, maxPause time.Duration) bool {
-	if !isClosed(t.gone) && !t.awaitEnd(ctx, maxPause) {
-		return false
+	if isClosed(t.gone) {
+		return true
 	}
-	t.markGone()
-	return true
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // a termination may be the first to see it gone
+		select {
+		case <-t.gone:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if t.awaitEnd(ctx, maxPause) {
+		t.markGone()
+	}
+	return isClosed(t.gone)
 }
 
 // Terminate begins the end of the tree, once: SIGTERM, the grace, SIGKILL.
@@ -288,7 +300,7 @@ func (t *Tree) awaitEnd(ctx context.Context, maxPause time.Duration) bool {
 		}
 		// All of them must end, so it does not matter which is waited for first.
 		for _, pid := range members {
-			if !spawn.WaitGone(pid, ctx.Done()) {
+			if !waitGone(pid, t.still, ctx.Done()) {
 				sleep(ctx, pause)
 				pause = min(2*pause, maxPause)
 				break

@@ -13,14 +13,21 @@
 #define FORK     0x2
 #define INDIRECT 0x100
 
+// The layout of struct clone_args: clone(2).
+#define ARGS_FLAGS  0
+#define ARGS_PIDFD  8
+#define ARGS_SIGNAL 32
+
 #define SYS_rt_sigprocmask 14
 #define SYS_clone          56
 #define SYS_exit_group     231
+#define SYS_clone3         435
 #define SIG_SETMASK        2
 
-// func runChild(flags uintptr, pidfd *int32, steps *step, failed *failure) (pid uintptr)
+// func runChild(args *cloneArgs, size uintptr, steps *step, failed *failure) (pid uintptr)
 //
-// The child of clone(CLONE_VM|CLONE_VFORK) runs on this very stack while the
+// A size of 0 is for clone, others for clone3. The child of
+// CLONE_VM|CLONE_VFORK runs on this very stack while the
 // parent's thread stands still. It therefore does not touch the stack: no call,
 // no push. All its state is in registers that a system call preserves, which is
 // all but AX, CX and R11:
@@ -44,12 +51,22 @@ TEXT ·runChild(SB),NOSPLIT,$16-40
 	MOVQ steps+16(FP), R12
 	XORQ R13, R13
 	MOVQ failed+24(FP), BX
-	MOVQ flags+0(FP), DI
-	XORQ SI, SI // the stack: the same
-	MOVQ pidfd+8(FP), DX
+	MOVQ args+0(FP), DI
+	MOVQ size+8(FP), SI
+	MOVQ $SYS_clone3, AX
+	TESTQ SI, SI
+	JNZ   clone
+
+	// clone(flags, stack, pidfd, child_tid, tls), on the same stack.
+	MOVQ ARGS_PIDFD(DI), DX
+	MOVQ ARGS_SIGNAL(DI), AX
+	MOVQ ARGS_FLAGS(DI), DI
+	ORQ  AX, DI
 	XORQ R10, R10
 	XORQ R8, R8
 	MOVQ $SYS_clone, AX
+
+clone:
 	SYSCALL
 	TESTQ AX, AX
 	JZ    next

@@ -2,7 +2,9 @@ package spawn
 
 import (
 	"runtime"
+	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,29 +16,56 @@ type failure struct {
 	errno uintptr
 }
 
-//go:noescape
-func runChild(flags uintptr, pidfd *int32, steps *step, failed *failure) (pid uintptr)
+// cloneArgs is struct clone_args of clone3(2), in its first size. Its layout is
+// known to fast_amd64.s.
+type cloneArgs struct {
+	flags, pidfd uint64
+	_, _         uint64 // child_tid, parent_tid
+	exitSignal   uint64
+	_, _, _      uint64 // stack, stack_size, tls
+}
 
-// startFast starts a child through clone: errFastRefused when this host refuses
-// the way as such, else an *Error.
+// withoutClone3 is true once clone3 was refused as such: by a kernel before 5.5,
+// or by a filter of system calls, this module's own among them, which cannot
+// read its flags.
+var withoutClone3 atomic.Bool
+
+//go:noescape
+func runChild(args *cloneArgs, size uintptr, steps *step, failed *failure) (pid uintptr)
+
+// startFast starts a child through clone3 or clone: errFastRefused when this host
+// refuses the way as such, else an *Error.
 func startFast(attr *Attr) (*Child, error) {
-	p, born, err := compile(attr)
+	old := withoutClone3.Load()
+	p, born, err := compile(attr, old)
 	if err != nil {
 		return nil, &Error{Stage: StageExec, Path: attr.Path, Errno: asErrno(err)}
 	}
 	pidfd := int32(-1)
-	// clone rather than clone3: filters of system calls, this module's own among
-	// them, refuse the latter, whose flags they cannot read.
-	flags := unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
+	args := &cloneArgs{
+		flags:      unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD,
+		exitSignal: uint64(unix.SIGCHLD),
+		pidfd:      uint64(hold(p, &pidfd)),
+	}
+	size := unsafe.Sizeof(*args)
 	if attr.Confine != nil {
-		flags |= attr.Confine.Namespaces
+		args.flags |= attr.Confine.Namespaces
+	}
+	if old {
+		size = 0
+	} else {
+		args.flags |= unix.CLONE_CLEAR_SIGHAND
 	}
 	failed := &failure{}
-	pid := int(runChild(flags, &pidfd, &p.steps[0], failed))
+	pid := int(runChild(args, size, &p.steps[0], failed))
 	runtime.KeepAlive(p)
 	if pid < 0 {
 		errno := syscall.Errno(-pid)
-		if attr.Confine == nil && refused(errno) {
+		switch {
+		case !old && (errno == syscall.ENOSYS || refused(errno) && (attr.Confine == nil || attr.Confine.Namespaces == 0)):
+			withoutClone3.Store(true)
+			return startFast(attr)
+		case attr.Confine == nil && refused(errno):
 			return nil, errFastRefused
 		}
 		return nil, &Error{Stage: StageFork, Path: attr.Path, Errno: errno}

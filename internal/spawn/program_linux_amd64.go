@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"fmt"
+	"os/signal"
 	"syscall"
 	"unsafe"
 
@@ -130,8 +131,9 @@ func (p *Program) texts(list []string) uintptr {
 }
 
 // compile makes the program of a child. NUL bytes in strings are EINVAL. Born
-// receives the id of the process that goes on after a fork.
-func compile(attr *Attr) (p *Program, born *uintptr, err error) {
+// receives the id of the process that goes on after a fork. Handlers says that
+// the child begins with this process's signal handlers.
+func compile(attr *Attr, handlers bool) (p *Program, born *uintptr, err error) {
 	n := len(attr.Files)
 	p = &Program{
 		steps:  make([]step, 0, 2*n+32+lastSignal),
@@ -156,7 +158,7 @@ func compile(attr *Attr) (p *Program, born *uintptr, err error) {
 	}
 	p.add(StageFork, unix.SYS_SETSID)
 	p.addFiles(attr.Files)
-	p.addSignals()
+	p.addSignals(handlers)
 	if limit, ok := nofile.Original(); ok {
 		p.add(StageFork, unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, hold(p, &limit), 0).flags = stepLax
 	}
@@ -195,17 +197,31 @@ func (p *Program) addFiles(files []int) {
 	p.add(StageFork, unix.SYS_CLOSE_RANGE, uintptr(n), uintptr(^uint32(0)), 0)
 }
 
+// addSignals gives every signal its default action. With handlers says that the
+// child still has this process's handlers, which would run in the wrong process
+// once signals are not blocked any more. What this process ignores would stay
+// ignored in the program.
+func (p *Program) addSignals(handlers bool) {
+	action := hold(p, new([4]uint64)) // struct sigaction, all zero: SIG_DFL
+	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
+		if sig == unix.SIGKILL || sig == unix.SIGSTOP {
+			continue
+		}
+		if handlers || inheritedIgnored[sig] || signal.Ignored(sig) {
+			p.add(StageFork, unix.SYS_RT_SIGACTION, uintptr(sig), action, 0, 8)
+		}
+	}
+}
+
 // lastSignal is the largest signal number.
 const lastSignal = 64
 
-// addSignals gives every signal its default action: handlers would run in the
-// wrong process once signals are not blocked any more, and what this process
-// ignores would stay ignored.
-func (p *Program) addSignals() {
-	action := hold(p, new([4]uint64)) // struct sigaction, all zero: SIG_DFL
-	for sig := uintptr(1); sig <= lastSignal; sig++ {
-		if sig != uintptr(unix.SIGKILL) && sig != uintptr(unix.SIGSTOP) {
-			p.add(StageFork, unix.SYS_RT_SIGACTION, sig, action, 0, 8)
-		}
-	}
+// inheritedIgnored are the signals that may be ignored in this process because
+// they were in its parent: the Go runtime respects that for the first two and
+// leaves the others alone (runtime, initsig). All others it has handlers for, or
+// package os/signal knows that they are ignored.
+var inheritedIgnored = [lastSignal + 1]bool{
+	unix.SIGHUP: true, unix.SIGINT: true,
+	unix.SIGCONT: true, unix.SIGTSTP: true, unix.SIGTTIN: true, unix.SIGTTOU: true,
+	32: true, 33: true, 34: true, // the C library's
 }

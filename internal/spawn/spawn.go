@@ -29,7 +29,7 @@ type Attr struct {
 // exists; each may be nil.
 type Confine struct {
 	// Namespaces are the CLONE_NEW* flags that the child is born with.
-	Namespaces uintptr
+	Namespaces uint64
 	// Enter comes first of all. Descriptors of this process are open.
 	Enter func(*Program)
 	// Fork has a second process run all that follows, so that it is born into

@@ -10,7 +10,11 @@ import (
 // portable is true once the fast way was found to be closed, or was declined.
 var portable atomic.Bool
 
-func init() { portable.Store(os.Getenv("HARDSHELL_SPAWN") == "portable") }
+func init() {
+	way := os.Getenv("HARDSHELL_SPAWN")
+	portable.Store(way == "portable")
+	withoutClone3.Store(way == "clone")
+}
 
 // CanConfine reports whether children can be given an Attr.Confine.
 func CanConfine() bool { return !portable.Load() }

@@ -1,8 +1,10 @@
 package native
 
 import (
+	"context"
 	"fmt"
 
+	"hardshell/internal/spawn"
 	"hardshell/sandbox"
 )
 
@@ -10,7 +12,18 @@ import (
 func (p *Provider) build(tier sandbox.Tier, plan *plan) (confinement, error) {
 	switch tier {
 	case sandbox.TierNamespaces, sandbox.TierRoot:
-		return newSpace(tier, plan)
+		s, err := newSpace(tier, plan)
+		if err != nil {
+			return nil, err
+		}
+		s.remake = func() (spawn.Starter, error) {
+			again, err := p.Confine(context.Background(), plan.policy)
+			if err != nil {
+				return nil, err
+			}
+			return again.(spawn.Starter), nil
+		}
+		return s, nil
 	case sandbox.TierLandlock:
 		return newFence(plan)
 	default:

@@ -15,6 +15,8 @@ import (
 type confined struct {
 	plan   *plan
 	report sandbox.Report
+	// private says that the private temp and caches stand at the usual paths.
+	private bool
 	// set and dropped are how the environment differs inside.
 	set     map[string]string
 	dropped func(name, value string) bool
@@ -30,7 +32,7 @@ func (c *confined) Report() sandbox.Report { return c.report }
 // caches stand at the usual paths.
 func newConfined(tier sandbox.Tier, pl *plan, private bool) *confined {
 	c := &confined{
-		plan:    pl,
+		plan: pl, private: private,
 		report:  sandbox.Report{Mode: pl.policy.Mode, Backend: "native", Tier: tier, Network: sandbox.NetworkOpen},
 		set:     map[string]string{"TMPDIR": "/tmp"},
 		dropped: func(string, string) bool { return false },

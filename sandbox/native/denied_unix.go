@@ -45,16 +45,17 @@ func (c *confined) deniedLine(line, workdir string) bool {
 	case strings.Contains(lower, saysBusy):
 		return named && slices.ContainsFunc(slices.Concat(c.plan.protected, c.plan.pinned), func(p string) bool { return within(path, p) })
 	case c.report.Tier != sandbox.TierLandlock:
-		return strings.Contains(lower, saysReadOnly) && (!named || !c.plan.allows(path))
+		return strings.Contains(lower, saysReadOnly) && (!named || !c.allows(path))
 	default:
 		// Ordinary permissions say the same: only what this process could do
 		// itself was refused by the sandbox.
-		return strings.Contains(lower, saysDenied) && named && !c.plan.allows(path) && (couldWrite(path) || c.plan.hides(path))
+		return strings.Contains(lower, saysDenied) && named && !c.allows(path) && (couldWrite(path) || c.plan.hides(path))
 	}
 }
 
-// allows reports whether a path can be written as far as this plan is concerned.
-func (pl *plan) allows(path string) bool {
+// allows reports whether a path can be written as far as c is concerned.
+func (c *confined) allows(path string) bool {
+	pl := c.plan
 	in := func(roots []string) bool {
 		return slices.ContainsFunc(roots, func(root string) bool { return within(path, root) })
 	}
@@ -64,7 +65,8 @@ func (pl *plan) allows(path string) bool {
 	if in(pl.protected) || pl.hides(path) {
 		return false
 	}
-	return in(pl.writable) || within(path, pl.temp) || within(path, "/tmp") || within(path, "/dev/shm")
+	return in(pl.writable) || within(path, pl.temp) ||
+		c.private && (within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/dev/shm"))
 }
 
 // hides reports whether a path cannot be seen.

@@ -120,7 +120,8 @@ func (f *fence) restrictThread(rules *landlock.Ruleset) error {
 // do beyond files and processes.
 func (l *lock) dropCapabilities() error {
 	for c := 0; c <= lastCapability(); c++ {
-		if l.keep&(1<<c) == 0 {
+		has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(c), 0, 0, 0)
+		if l.keep&(1<<c) == 0 && (err != nil || has != 0) {
 			if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0); err != nil {
 				return os.NewSyscallError("drop a capability", err)
 			}
@@ -181,6 +182,10 @@ func (f *fence) Start(attr *spawn.Attr) (*spawn.Child, error) {
 
 // usable implements confinement.
 func (f *fence) usable() bool { return same(f.roots) }
+
+// idle implements confinement. A thread that waits costs little, and commands
+// that were told of it may still begin.
+func (f *fence) idle() bool { return false }
 
 // close implements confinement. The commands are their runtime's to end.
 func (f *fence) close() { f.stop.Do(func() { close(f.stopped) }) }

@@ -12,7 +12,7 @@ import (
 // while it is being prepared: it waits until its standard input ends. The kernel
 // reaps its children, because it is started with SIGCHLD ignored (wait(2)).
 //
-//	prctl(PR_SET_DUMPABLE, 0)            // nobody inside traces it
+//	if (argc > 1) prctl(PR_SET_DUMPABLE, 0) // nobody inside traces it
 //	do { n = read(0, stack, 1) } while (n == -EINTR)
 //	exit_group(0)
 var image = sync.OnceValues(func() (*os.File, error) {
@@ -31,6 +31,8 @@ var image = sync.OnceValues(func() (*os.File, error) {
 // imageFile is an ELF file of one segment; see elf(5).
 func imageFile() []byte {
 	code := []byte{
+		0x83, 0x3c, 0x24, 1, // cmp dword [rsp], 1: the number of arguments
+		0x74, 14, // je again
 		0xb8, 157, 0, 0, 0, // mov eax, SYS_prctl
 		0xbf, 4, 0, 0, 0, // mov edi, PR_SET_DUMPABLE
 		0x31, 0xf6, // xor esi, esi

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -52,7 +53,7 @@ func (pl *plan) pids() int {
 }
 
 // lastCapability is the largest capability that the kernel knows.
-func lastCapability() int {
+var lastCapability = sync.OnceValue(func() int {
 	data, err := os.ReadFile("/proc/sys/kernel/cap_last_cap")
 	if err == nil {
 		if last, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && last < 64 {
@@ -60,4 +61,4 @@ func lastCapability() int {
 		}
 	}
 	return unix.CAP_LAST_CAP
-}
+})

@@ -61,6 +61,8 @@ type confinement interface {
 	// usable reports whether it can still be spawned into: what it was made for
 	// is still there.
 	usable() bool
+	// idle reports whether nothing runs in it.
+	idle() bool
 	// close ends it and all that runs in it.
 	close()
 }
@@ -150,12 +152,23 @@ func (p *Provider) cell(key string) (c *cell, mine bool, err error) {
 // drop forgets a confinement that cannot be used any more.
 func (p *Provider) drop(key string, c *cell) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.cells[key] == c {
 		delete(p.cells, key)
 		if c.confinement != nil {
 			p.stale = append(p.stale, c)
 		}
+	}
+	var idle []*cell
+	p.stale = slices.DeleteFunc(p.stale, func(c *cell) bool {
+		done := c.confinement.idle()
+		if done {
+			idle = append(idle, c)
+		}
+		return done
+	})
+	p.mu.Unlock()
+	for _, c := range idle {
+		c.confinement.close()
 	}
 }
 

@@ -24,7 +24,7 @@ type plan struct {
 	protected []string // stay read-only inside of the roots
 	hidden    []string
 	shown     []string // inside of the hidden home, read-only
-	unseen    bool // something that should be protected was not found
+	unseen    bool     // something that should be protected was not found
 	home      string
 	caches    []cache
 	sockets   []string // sockets and directories of them that may be reached
@@ -84,7 +84,7 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 
 	pl.sockets = policy.Sockets.Paths
 	if !policy.Sockets.Host {
-		pl.uncovered = pl.foreignSockets()
+		pl.uncovered = pl.foreignSockets(nil)
 	}
 	if err := p.planHome(pl); err != nil {
 		return nil, err
@@ -144,16 +144,17 @@ func gitConfigs(userHome string) []string {
 }
 
 // foreignSockets lists the sockets of the host that lie where the sandbox could
-// connect to them.
-func (pl *plan) foreignSockets() []string {
-	all, err := hostsockets.Listening()
+// connect to them, but for those that skip knows.
+func (pl *plan) foreignSockets(skip func(path string) bool) []string {
+	all, err := hostsockets.Listening(func(path string) bool {
+		inside := func(root string) bool { return within(path, root) }
+		return slices.ContainsFunc(socketDirs, inside) || slices.ContainsFunc(pl.writable, inside) ||
+			slices.ContainsFunc(pl.sockets, inside) || skip != nil && skip(path)
+	})
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(all, func(path string) bool {
-		inside := func(root string) bool { return within(path, root) }
-		return slices.ContainsFunc(pl.writable, inside) || slices.ContainsFunc(pl.sockets, inside)
-	})
+	return all
 }
 
 // physical is the path of a file as the file system resolves it, or the given

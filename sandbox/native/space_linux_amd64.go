@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -19,6 +21,7 @@ import (
 // that ends, the kernel kills all that is in them.
 type space struct {
 	*confined
+	layout *layout
 	lock   *lock
 	init   *spawn.Child
 	stay   *os.File // init ends when this is closed
@@ -28,6 +31,14 @@ type space struct {
 	ended  chan struct{} // closed when init is gone
 	roots  []fileID
 	closed sync.Once
+
+	// remake makes it anew when it has ended.
+	remake func() (spawn.Starter, error)
+
+	entering sync.RWMutex // guards closing; read-locked while a command begins
+	closing  bool
+	mu       sync.Mutex
+	leaders  []int // commands that were started, those that ended among them
 }
 
 // newSpace makes the namespaces of a tier for a plan.
@@ -50,7 +61,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 	s := &space{
 		flags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		ended: make(chan struct{}),
-		roots: pl.watched(),
+		roots: pl.watched(), layout: l,
 	}
 	if pl.policy.Network == sandbox.NetworkNone {
 		s.flags |= unix.CLONE_NEWNET
@@ -149,7 +160,7 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 		limit = pl.pids()
 	}
 	s.init, err = spawn.Start(&spawn.Attr{
-		Argv: []string{"hardshell-sandbox"}, Dir: "/",
+		Argv: []string{"hardshell-sandbox", "untraceable"}, Dir: "/",
 		Files: []int{int(r.Fd()), int(program.Fd())},
 		Confine: &spawn.Confine{
 			Enter: func(p *spawn.Program) {
@@ -213,6 +224,14 @@ func raiseLoopback(p *spawn.Program) {
 func (s *space) Start(attr *spawn.Attr) (*spawn.Child, error) {
 	inside := *attr
 	inside.Env = s.environ(attr.Env)
+	if !filepath.IsAbs(attr.Dir) {
+		// To join a mount namespace is to go to its root directory.
+		own, err := os.Getwd()
+		if err != nil {
+			return nil, &spawn.Error{Stage: spawn.StageChdir, Path: attr.Dir, Errno: unix.ENOENT}
+		}
+		inside.Dir = own + "/" + attr.Dir
+	}
 	join := int(s.pidfd.Fd())
 	inside.Confine = &spawn.Confine{
 		Enter: func(p *spawn.Program) {
@@ -222,25 +241,85 @@ func (s *space) Start(attr *spawn.Attr) (*spawn.Child, error) {
 		Settle: s.lock.settle,
 		Lock:   s.lock.add,
 	}
+	// Held while a command begins, so that an idle space stays one.
+	s.entering.RLock()
+	if s.isClosed() {
+		s.entering.RUnlock()
+		// It ended between Confine and here: what it was made for was replaced.
+		again, err := s.remake()
+		if err != nil {
+			return nil, err
+		}
+		return again.Start(attr)
+	}
+	defer s.entering.RUnlock()
 	child, err := spawn.Start(&inside)
-	runtime.KeepAlive(s)
+	if err == nil {
+		s.mu.Lock()
+		s.leaders = append(slices.DeleteFunc(s.leaders, gone), child.PID())
+		s.mu.Unlock()
+	}
 	return child, s.explain(err)
 }
 
-// usable implements confinement: pid 1 lives, and the roots are those that it
-// was made for.
-func (s *space) usable() bool {
+func gone(pid int) bool { return unix.Kill(pid, 0) == unix.ESRCH }
+
+// isClosed is asked with entering locked.
+func (s *space) isClosed() bool {
 	select {
 	case <-s.ended:
-		return false
+		return true
 	default:
-		return same(s.roots)
+		return s.closing
 	}
+}
+
+// usable implements confinement: pid 1 lives, the roots are those that it was
+// made for, and no socket of the host has come that it does not cover.
+func (s *space) usable() bool {
+	s.entering.RLock()
+	closed := s.isClosed()
+	s.entering.RUnlock()
+	if closed || !same(s.roots) {
+		return false
+	}
+	if s.plan.policy.Sockets.Host {
+		return true
+	}
+	return len(s.plan.foreignSockets(s.covers)) == 0
+}
+
+// covers reports whether a path of the host cannot be seen.
+func (s *space) covers(path string) bool {
+	outer := enclosing(s.layout.placements, path)
+	return outer != nil && outer.synthetic()
+}
+
+// idle implements confinement: no command lives, and pid 1 has inherited nothing
+// from them. A command that was about to begin is refused.
+func (s *space) idle() bool {
+	s.entering.Lock()
+	defer s.entering.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaders = slices.DeleteFunc(s.leaders, gone); len(s.leaders) > 0 {
+		return false
+	}
+	pid := strconv.Itoa(s.init.PID())
+	children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+	if err != nil || len(children) > 0 {
+		return s.isClosed()
+	}
+	s.closing = true
+	return true
 }
 
 // close implements confinement.
 func (s *space) close() {
 	s.closed.Do(func() {
+		s.entering.Lock()
+		s.closing = true
+		s.entering.Unlock()
 		s.stay.Close()
 		<-s.ended
 		if s.pidfd != nil {

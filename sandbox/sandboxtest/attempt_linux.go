@@ -22,11 +22,11 @@ type attempt struct {
 	do func(*target) error
 	// permitted marks what must succeed; everything else must be refused.
 	permitted bool
+	// private marks what works only where /dev is private.
+	private bool
 	// rare marks what the kernel or the host may refuse to everybody: it
 	// proves nothing that it fails.
 	rare bool
-	// root marks what is refused to every other user already.
-	root bool
 	// governed says how completely the confinement governs what is attempted;
 	// where it does not, fully, success is tolerated. Nil is fully.
 	governed func(sandbox.Effects) sandbox.Enforcement
@@ -65,7 +65,7 @@ func attemptIfAsked() {
 		os.Exit(2)
 	}
 	for _, list := range [][]attempt{mountAttempts, namespaceAttempts, kernelAttempts, deviceAttempts,
-		processAttempts, terminalAttempts, familyAttempts, permittedAttempts, auxiliaryAttempts} {
+		processAttempts, terminalAttempts, familyAttempts, permittedAttempts, metadataAttempts, auxiliaryAttempts} {
 		for _, a := range list {
 			if a.name == os.Args[2] {
 				var r report
@@ -123,8 +123,12 @@ func attemptChecks(attempts []attempt) []check {
 }
 
 func (a attempt) check(f *fixture) {
+	if a.private && !f.tier.namespaces {
+		f.Skip("skipped: in this tier the devices are the host's")
+	}
 	c := f.workspaceWrite()
 	s := f.newSleeper()
+	f.shareMemory()
 	before := content(f.Outside)
 	r := f.attempt(c, a.name, f.targetOf(s))
 	tolerated := a.governed != nil && a.governed(c.Report().Effects) != sandbox.Full
@@ -155,6 +159,16 @@ func (f *fixture) attempt(c sandbox.Confinement, name string, t target) report {
 	}
 	f.Logf("done: %t %s", r.Done, r.Error)
 	return r
+}
+
+// shareMemory makes a System V segment of the host, once, whose key is the
+// number of this process.
+func (f *fixture) shareMemory() {
+	f.shared.memory.Do(func() {
+		if id, err := unix.SysvShmGet(os.Getpid(), 1, unix.IPC_CREAT|0o600); err == nil {
+			f.shared.release = func() { unix.SysvShmCtl(id, unix.IPC_RMID, nil) }
+		}
+	})
 }
 
 // encode is a target as an argument.

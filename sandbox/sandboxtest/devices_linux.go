@@ -11,7 +11,7 @@ import (
 
 // deviceAttempts reach the machine below the file system.
 var deviceAttempts = []attempt{
-	{name: "reading a disk through a node of its own", root: true, rare: true, do: func(t *target) error {
+	{name: "reading a disk through a node of its own", rare: true, do: func(t *target) error {
 		dirs := []string{t.Workspace, os.TempDir(), "/dev", "/dev/shm"}
 		var attempts []func() error
 		for _, number := range append(values(t.Disks), unix.Mkdev(8, 0), unix.Mkdev(254, 0)) {
@@ -28,7 +28,7 @@ var deviceAttempts = []attempt{
 		}
 		return first(attempts...)
 	}},
-	{name: "reading a disk", root: true, rare: true, do: func(t *target) error {
+	{name: "reading a disk", rare: true, do: func(t *target) error {
 		err := error(unix.ENOENT)
 		for path := range t.Disks {
 			if err = readSome(path); err == nil {
@@ -37,7 +37,7 @@ var deviceAttempts = []attempt{
 		}
 		return err
 	}},
-	{name: "opening a disk to write", root: true, rare: true, do: func(t *target) error {
+	{name: "opening a disk to write", rare: true, do: func(t *target) error {
 		err := error(unix.ENOENT)
 		for path := range t.Disks {
 			if err = openToWrite(path); err == nil {
@@ -46,7 +46,7 @@ var deviceAttempts = []attempt{
 		}
 		return err
 	}},
-	{name: "opening the memory of the machine", root: true, rare: true, do: func(t *target) error {
+	{name: "opening the memory of the machine", rare: true, do: func(t *target) error {
 		return first(
 			func() error { return openToWrite("/dev/mem") },
 			func() error { return openToWrite("/dev/kmem") },
@@ -54,20 +54,20 @@ var deviceAttempts = []attempt{
 			func() error { return readSome("/proc/kcore") },
 		)
 	}},
-	{name: "opening the log of the kernel to write", root: true, do: func(t *target) error {
+	{name: "opening the log of the kernel to write", do: func(t *target) error {
 		return openToWrite("/dev/kmsg")
 	}},
-	{name: "opening a terminal of the machine", root: true, rare: true, do: func(t *target) error {
+	{name: "opening a terminal of the machine", rare: true, do: func(t *target) error {
 		return first(
 			func() error { return openToWrite("/dev/console") },
 			func() error { return openToWrite("/dev/tty0") },
 			func() error { return openToWrite("/dev/tty1") },
 		)
 	}},
-	{name: "opening the program for core dumps to write", root: true, do: func(t *target) error {
+	{name: "opening the program for core dumps to write", do: func(t *target) error {
 		return openToWrite("/proc/sys/kernel/core_pattern")
 	}},
-	{name: "opening the settings of the kernel to write", root: true, do: func(t *target) error {
+	{name: "opening the settings of the kernel to write", do: func(t *target) error {
 		var attempts []func() error
 		for _, name := range []string{"kernel/hostname", "kernel/modprobe", "kernel/hotplug", "vm/overcommit_memory",
 			"fs/file-max", "fs/binfmt_misc/register", "net/ipv4/ip_forward"} {
@@ -75,17 +75,17 @@ var deviceAttempts = []attempt{
 		}
 		return first(attempts...)
 	}},
-	{name: "opening the system requests to write", root: true, rare: true, do: func(t *target) error {
+	{name: "opening the system requests to write", rare: true, do: func(t *target) error {
 		return openToWrite("/proc/sysrq-trigger")
 	}},
-	{name: "opening another switch of the kernel to write", root: true, rare: true, do: func(t *target) error {
+	{name: "opening another switch of the kernel to write", rare: true, do: func(t *target) error {
 		return first(
 			func() error { return openToWrite("/proc/irq/default_smp_affinity") },
 			func() error { return openToWrite("/proc/mtrr") },
 			func() error { return openToWrite("/proc/fs/ext4") },
 		)
 	}},
-	{name: "opening a file of /sys to write", root: true, do: func(t *target) error {
+	{name: "opening a file of /sys to write", do: func(t *target) error {
 		var attempts []func() error
 		for _, pattern := range []string{"/sys/kernel/mm/*/enabled", "/sys/kernel/uevent_helper", "/sys/power/*",
 			"/sys/block/*/queue/*", "/sys/class/net/*/mtu", "/sys/module/*/parameters/*", "/sys/kernel/*"} {
@@ -96,7 +96,7 @@ var deviceAttempts = []attempt{
 		}
 		return first(append(attempts, func() error { return unix.ENOENT })...)
 	}},
-	{name: "changing a control group", root: true, rare: true, do: func(t *target) error {
+	{name: "changing a control group", rare: true, do: func(t *target) error {
 		var groups []string
 		table, _ := os.ReadFile("/proc/self/mountinfo")
 		for line := range strings.Lines(string(table)) {
@@ -106,13 +106,13 @@ var deviceAttempts = []attempt{
 		}
 		return first(append(changeGroups(groups), func() error { return unix.ENOENT })...)
 	}},
-	{name: "writing through the root of pid 1", root: true, do: func(t *target) error {
+	{name: "writing through the root of pid 1", rare: true, do: func(t *target) error {
 		return os.WriteFile("/proc/1/root"+t.Outside+"/file", []byte("escaped\n"), 0o644)
 	}},
-	{name: "writing through the root of a process outside", root: true, do: func(t *target) error {
+	{name: "writing through the root of a process outside", do: func(t *target) error {
 		return os.WriteFile(fmt.Sprintf("/proc/%d/root%s/file", t.PID, t.Outside), []byte("escaped\n"), 0o644)
 	}},
-	{name: "writing through the directory of a process outside", root: true, do: func(t *target) error {
+	{name: "writing through the directory of a process outside", do: func(t *target) error {
 		return os.WriteFile(fmt.Sprintf("/proc/%d/cwd/file", t.PID), []byte("escaped\n"), 0o644)
 	}},
 }

@@ -73,7 +73,7 @@ type snapshot map[string]string
 // content is what a directory holds: names, kinds, texts and targets.
 func content(dir string) snapshot { return takeSnapshot(dir, false) }
 
-// state adds modes, owners, times of modification and extended attributes.
+// everythingOf adds modes, owners, times of modification and extended attributes.
 func everythingOf(dir string) snapshot { return takeSnapshot(dir, true) }
 
 func takeSnapshot(dir string, metadata bool) snapshot {

@@ -7,8 +7,8 @@ import "golang.org/x/sys/unix"
 var familyAttempts = []attempt{
 	{name: "a socket to the hypervisor", rare: true, do: socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)},
 	{name: "a socket of the kernel's ciphers", rare: true, do: socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0)},
-	{name: "a packet socket", root: true, rare: true, do: socket(unix.AF_PACKET, unix.SOCK_DGRAM, 0)},
-	{name: "a raw socket", root: true, do: socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)},
+	{name: "a packet socket", rare: true, do: socket(unix.AF_PACKET, unix.SOCK_DGRAM, 0)},
+	{name: "a raw socket", do: socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)},
 	{name: "a netlink socket for events of devices", do: socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT)},
 	{name: "a netlink socket of the firewall", rare: true, do: socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_NETFILTER)},
 	{name: "a netlink socket of the audit", rare: true, do: socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT)},

@@ -14,7 +14,7 @@ var kernelAttempts = []attempt{
 		var params [120]byte
 		return sys(unix.SYS_IO_URING_SETUP, 1, pointer(params[:]))
 	}},
-	{name: "an eBPF map", root: true, do: func(t *target) error {
+	{name: "an eBPF map", do: func(t *target) error {
 		attr := [5]uint32{2 /* BPF_MAP_TYPE_ARRAY */, 4, 4, 1, 0}
 		return sys(unix.SYS_BPF, 0 /* BPF_MAP_CREATE */, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
 	}, rare: true},
@@ -38,40 +38,40 @@ var kernelAttempts = []attempt{
 		kind, name := []byte("user\x00"), []byte("sandboxtest-none\x00")
 		return reached(sys(unix.SYS_REQUEST_KEY, pointer(kind), pointer(name), 0, 0), unix.ENOKEY)
 	}},
-	{name: "loading a kernel", root: true, rare: true, do: func(t *target) error {
+	{name: "loading a kernel", rare: true, do: func(t *target) error {
 		return reached(sys(unix.SYS_KEXEC_LOAD, 0, 1000 /* too many segments */, 0, 0), unix.EINVAL)
 	}},
-	{name: "loading a module", root: true, rare: true, do: func(t *target) error {
+	{name: "loading a module", rare: true, do: func(t *target) error {
 		none := []byte("\x00")
 		return reached(sys(unix.SYS_INIT_MODULE, pointer(none), 1, pointer(none)), unix.ENOEXEC, unix.EINVAL, unix.EFAULT)
 	}},
-	{name: "loading a module from a file", root: true, rare: true, do: func(t *target) error {
+	{name: "loading a module from a file", rare: true, do: func(t *target) error {
 		none := []byte("\x00")
 		return reached(sys(unix.SYS_FINIT_MODULE, math.MaxUint, pointer(none), 0), unix.EBADF)
 	}},
-	{name: "removing a module", root: true, rare: true, do: func(t *target) error {
+	{name: "removing a module", rare: true, do: func(t *target) error {
 		none := []byte("sandboxtest_none\x00")
 		return reached(sys(unix.SYS_DELETE_MODULE, pointer(none), unix.O_NONBLOCK), unix.ENOENT)
 	}},
-	{name: "swapping to a file", root: true, rare: true, do: func(t *target) error {
+	{name: "swapping to a file", rare: true, do: func(t *target) error {
 		none := []byte("/nonexistent\x00")
 		return reached(sys(unix.SYS_SWAPON, pointer(none), 0), unix.ENOENT)
 	}},
-	{name: "no longer swapping to a file", root: true, rare: true, do: func(t *target) error {
+	{name: "no longer swapping to a file", rare: true, do: func(t *target) error {
 		none := []byte("/nonexistent\x00")
 		return reached(sys(unix.SYS_SWAPOFF, pointer(none)), unix.ENOENT)
 	}},
-	{name: "rebooting", root: true, do: func(t *target) error {
+	{name: "rebooting", do: func(t *target) error {
 		// The kernel looks at the magic numbers after the permission.
 		return reached(sys(unix.SYS_REBOOT, 0, 0, 0, 0), unix.EINVAL)
 	}},
-	{name: "accounting for processes", root: true, rare: true, do: func(t *target) error {
+	{name: "accounting for processes", rare: true, do: func(t *target) error {
 		return reached(unix.Acct("/nonexistent"), unix.ENOENT)
 	}},
 	{name: "lowering the limit that marks a command", do: func(t *target) error {
 		return unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1, Max: 1})
 	}},
-	{name: "raising the limit that marks a command", root: true, do: func(t *target) error {
+	{name: "raising the limit that marks a command", rare: true, do: func(t *target) error {
 		return unix.Prlimit(0, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: math.MaxUint64, Max: math.MaxUint64}, nil)
 	}},
 	{name: "lowering the limit that marks a command by the old call", do: func(t *target) error {

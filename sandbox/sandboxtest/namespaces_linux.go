@@ -22,7 +22,7 @@ var namespaceAttempts = []attempt{
 	{name: "a user namespace with mounts", do: func(t *target) error {
 		return program("unshare", "--user", "--map-root-user", "--mount", "mount", "--bind", t.Outside, t.point())
 	}},
-	{name: "unshare of the mounts", root: true, do: func(t *target) error {
+	{name: "unshare of the mounts", do: func(t *target) error {
 		return program("unshare", "--mount", "mount", "--bind", t.Outside, t.point())
 	}},
 	{name: "clone with a user namespace", do: func(t *target) error {
@@ -31,17 +31,17 @@ var namespaceAttempts = []attempt{
 		return cmd.Run()
 	}},
 	{name: "clone3 with a user namespace", do: func(t *target) error { return clone3(unix.CLONE_NEWUSER) }},
-	{name: "clone3 with a mount namespace", root: true, do: func(t *target) error { return clone3(unix.CLONE_NEWNS) }},
-	{name: "entering the mounts of pid 1", root: true, do: func(t *target) error {
+	{name: "clone3 with a mount namespace", do: func(t *target) error { return clone3(unix.CLONE_NEWNS) }},
+	{name: "entering the mounts of pid 1", rare: true, do: func(t *target) error {
 		return program("nsenter", "--target", "1", "--mount", "--", "touch", t.Outside+"/entered")
 	}},
-	{name: "entering the mounts of a process outside", root: true, do: func(t *target) error {
+	{name: "entering the mounts of a process outside", do: func(t *target) error {
 		return program("nsenter", "--target", strconv.Itoa(t.PID), "--mount", "--", "touch", t.Outside+"/entered")
 	}},
-	{name: "entering a namespace of its own again", root: true, do: func(t *target) error {
+	{name: "entering a namespace of its own again", do: func(t *target) error {
 		return program("nsenter", "--uts=/proc/self/ns/uts", "true")
 	}},
-	{name: "entering namespaces through a pidfd", root: true, do: func(t *target) error {
+	{name: "entering namespaces through a pidfd", do: func(t *target) error {
 		fd, err := unix.PidfdOpen(t.PID, 0)
 		if err != nil {
 			return err

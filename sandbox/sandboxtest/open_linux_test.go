@@ -19,24 +19,24 @@ import (
 func TestMain(m *testing.M) { Main(m) }
 
 // open claims everything and confines nothing.
-type open struct{}
+type open struct{ temp string }
 
-func (open) Confine(_ context.Context, p sandbox.Policy) (sandbox.Confinement, error) {
+func (o open) Confine(_ context.Context, p sandbox.Policy) (sandbox.Confinement, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	return open{}, nil
+	return o, nil
 }
 
 // Start makes it a confinement for the local runtime.
-func (open) Start(attr *spawn.Attr) (*spawn.Child, error) {
+func (o open) Start(attr *spawn.Attr) (*spawn.Child, error) {
 	inside := *attr
-	inside.Env = append(slices.Clone(attr.Env), "TMPDIR="+os.TempDir())
+	inside.Env = append(slices.Clone(attr.Env), "TMPDIR="+o.temp)
 	return spawn.Start(&inside)
 }
 
 func (open) Close() error                { return nil }
-func (open) Confines() string            { return "open" }
+func (o open) Confines() string          { return "open" }
 func (open) Denied(sandbox.Outcome) bool { return false }
 func (open) Report() sandbox.Report {
 	return sandbox.Report{Mode: sandbox.WorkspaceWrite, Backend: "open", Tier: sandbox.TierNamespaces, Network: sandbox.NetworkOpen, Effects: everything}
@@ -53,7 +53,7 @@ func TestEveryEscapeIsFoundWithoutASandbox(t *testing.T) {
 	if os.Getenv(openVariable) != "" {
 		t.Run("suite", func(t *testing.T) {
 			Run(t, func(t *testing.T, home string) Fixture {
-				return Fixture{Provider: open{}, Runtime: local.New(local.Config{}), Tier: sandbox.TierNamespaces}
+				return Fixture{Provider: open{t.TempDir()}, Runtime: local.New(local.Config{}), Tier: sandbox.TierNamespaces}
 			})
 		})
 		return

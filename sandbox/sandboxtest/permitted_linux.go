@@ -125,7 +125,7 @@ var permittedAttempts = []attempt{
 		}
 		return exec.Command(fmt.Sprintf("/proc/self/fd/%d", fd)).Run()
 	}},
-	{name: "a terminal of its own", permitted: true, do: func(*target) error {
+	{name: "a terminal of its own", permitted: true, private: true, do: func(*target) error {
 		_, err := openTerminal()
 		return err
 	}},
@@ -173,6 +173,30 @@ var auxiliaryAttempts = []attempt{
 		}
 		_, err = l.Accept()
 		return err
+	}},
+	{name: "write into a directory that is swapped", do: func(t *target) error {
+		directory, link := t.Workspace+"/directory", t.Workspace+"/link"
+		if err := errors.Join(os.Mkdir(directory, 0o755), os.Symlink(t.Outside, link)); err != nil {
+			return err
+		}
+		swapped := make(chan error)
+		go func() {
+			for range 2000 {
+				if err := unix.Renameat2(unix.AT_FDCWD, directory, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE); err != nil {
+					swapped <- err
+					return
+				}
+			}
+			swapped <- nil
+		}()
+		for {
+			os.WriteFile(directory+"/new", []byte("escaped\n"), 0o644)
+			select {
+			case err := <-swapped:
+				return err
+			default:
+			}
+		}
 	}},
 	{name: "spawn 100", do: func(t *target) error {
 		started := 0

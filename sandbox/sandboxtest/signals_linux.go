@@ -65,6 +65,14 @@ var processAttempts = []attempt{
 	}},
 	{name: "tracing a process outside", do: func(t *target) error { return unix.PtraceSeize(t.PID) }},
 	{name: "tracing the test", do: func(t *target) error { return unix.PtraceSeize(t.Harness) }},
+	// It may hold more than the processes that it looks after.
+	{name: "tracing pid 1", rare: true, do: func(t *target) error { return unix.PtraceSeize(1) }},
+	{name: "opening the memory of pid 1", rare: true, do: func(t *target) error { return openToWrite("/proc/1/mem") }},
+	{name: "opening the program of pid 1 to write", rare: true, do: func(t *target) error { return openToWrite("/proc/1/exe") }},
+	{name: "memory that the host shares", governed: visibility, do: func(t *target) error {
+		_, err := unix.SysvShmGet(t.Harness, 1, 0)
+		return err
+	}},
 	{name: "reading the memory of a process outside", do: func(t *target) error {
 		return reached(peek(t.PID), unix.EFAULT)
 	}},
@@ -108,7 +116,12 @@ var processAttempts = []attempt{
 		return err
 	}},
 	{name: "changing the limits of a process outside", do: func(t *target) error {
-		return unix.Prlimit(t.PID, unix.RLIMIT_CORE, nil, new(unix.Rlimit))
+		var limit unix.Rlimit
+		if err := unix.Prlimit(0, unix.RLIMIT_CORE, nil, &limit); err != nil {
+			return err
+		}
+		// One of processor time would kill it.
+		return unix.Prlimit(t.PID, unix.RLIMIT_CORE, &unix.Rlimit{Cur: 0, Max: limit.Max}, nil)
 	}},
 	{name: "changing the priority of a process outside", governed: visibility, do: func(t *target) error {
 		return unix.Setpriority(unix.PRIO_PROCESS, t.PID, 5)

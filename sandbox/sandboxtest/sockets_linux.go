@@ -119,6 +119,12 @@ func unixChecks() []check {
 			defer conn.Close()
 			f.expectUnixRefused(f.workspaceWrite(), &hostServer{address: "unixgram:" + f.Outside + "/d"})
 		}},
+		{name: "a socket of a daemon of the host is not connected to where Unix sockets are reported full", run: func(f *fixture) {
+			if os.Geteuid() != 0 {
+				f.Skip("skipped: only root may make a socket in /run")
+			}
+			f.expectUnixRefused(f.workspaceWrite(), f.serve("unix", "/run/sandboxtest-"+f.Marker))
+		}},
 		{name: "a socket in the host's /tmp is not connected to", run: func(f *fixture) {
 			s := f.serve("unix", directory(f.T, "/tmp")+"/s")
 			f.expectUnixRefused(f.workspaceWrite(), s)

@@ -36,6 +36,7 @@ func groups() []group {
 		{name: "work", checks: workChecks()},
 		{name: "writes", checks: writeChecks(), escapes: true},
 		{name: "metadata", checks: metadataChecks(), escapes: true},
+		{name: "more metadata", checks: attemptChecks(metadataAttempts), escapes: true},
 		{name: "links", checks: linkChecks(), escapes: true},
 		{name: "workspaces", checks: workspaceChecks()},
 		{name: "submounts", checks: submountChecks(), escapes: true},
@@ -71,6 +72,9 @@ type shared struct {
 	// repository is where newRepository makes its model, once.
 	repository string
 	once       sync.Once
+	// release ends what memory made.
+	memory  sync.Once
+	release func()
 }
 
 func runSuite(t *testing.T, open func(*testing.T, string) Fixture) {
@@ -80,6 +84,11 @@ func runSuite(t *testing.T, open func(*testing.T, string) Fixture) {
 		}
 	}
 	world := &shared{binary: probeBinary(t), repository: directory(t, shown())}
+	t.Cleanup(func() {
+		if world.release != nil {
+			world.release()
+		}
+	})
 	for _, g := range groups() {
 		t.Run(g.name, func(t *testing.T) {
 			for _, c := range g.checks {

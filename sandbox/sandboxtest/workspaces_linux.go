@@ -191,7 +191,7 @@ func submountChecks() []check {
 			if exists(f.Base + "/disk/new") {
 				f.Error("the file is on the host")
 			}
-		})},
+		}), rare: true},
 		{name: "a hidden directory that is a mount is not read", run: within(func(f *fixture) {
 			dir := f.Outside + "/mount"
 			f.mkdir(dir)

@@ -14,6 +14,7 @@ import (
 
 	"hardshell/internal/hostwire"
 	"hardshell/internal/state"
+	"hardshell/sandbox"
 	"hardshell/subprocess"
 	"hardshell/subprocess/host"
 	"hardshell/subprocess/local"
@@ -49,15 +50,25 @@ func TestMeasure(t *testing.T) {
 	}
 	r := host.New(host.Config{Home: home, SessionID: "m", Command: []string{bin, "session-host"}})
 	l := local.New(local.Config{})
-	var a, b, c []time.Duration
+	conf := spec
+	cf, err := r.Sandbox().Confine(context.Background(), sandbox.Policy{Mode: sandbox.WorkspaceWrite, WorkspaceRoot: t.TempDir(), SessionID: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf.Confinement = cf
+	var a, b, c, d []time.Duration
 	for range 400 {
 		a = append(a, run(r))
 		b = append(b, run(l))
+		plain := spec
+		spec = conf
+		d = append(d, run(r))
+		spec = plain
 		s := time.Now()
 		exec.Command("/bin/bash", "-c", "true").Run()
 		c = append(c, time.Since(s))
 	}
-	fmt.Println("first command with start", med(firsts), "host", med(a), "local", med(b), "os/exec", med(c))
+	fmt.Println("first command with start", med(firsts), "host", med(a), "local", med(b), "os/exec", med(c), "host confined", med(d), cf.Report().Tier)
 	out, _ := exec.Command("sh", "-c", "for p in $(pgrep -f 'session-host "+home.Root()+"'); do echo $p; grep -E 'Pss|Rss|Private' /proc/$p/smaps_rollup; grep -E Threads /proc/$p/status; ls /proc/$p/fd | wc -l; done").CombinedOutput()
 	fmt.Println(string(out))
 	r.Close(context.Background())

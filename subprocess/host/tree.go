@@ -172,7 +172,7 @@ func (t *tree) lose(err error, kill bool) {
 	defer t.mu.Unlock()
 	if t.own == nil {
 		t.adopt(!t.exit)
-		if isClosed(t.begun) {
+		if kill || isClosed(t.begun) {
 			t.kill = t.kill || kill
 			if !isClosed(t.begun) {
 				close(t.begun)
