@@ -26,16 +26,16 @@ func (f *policyFlags) add(cmd *cobra.Command) {
 	complete(cmd, "network", string(sandbox.NetworkOpen), string(sandbox.NetworkNone))
 }
 
-// options reads the flags.
-func (f *policyFlags) options() (hardshell.Options, error) {
+// options reads the flags of a command.
+func (f *policyFlags) options(cmd *cobra.Command) (hardshell.Options, error) {
 	o := hardshell.Options{Workspace: f.workspace, WritableRoots: f.write}
 	var err error
-	if f.mode != "" {
+	if cmd.Flags().Changed("mode") {
 		if o.Mode, err = sandbox.ParseMode(f.mode); err != nil {
 			return o, usageError{err}
 		}
 	}
-	if f.network != "" {
+	if cmd.Flags().Changed("network") {
 		if o.Network, err = sandbox.ParseNetwork(f.network); err != nil {
 			return o, usageError{err}
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,18 +65,12 @@ func (p *process) line() string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// pids reads process ids, one a line, up to the line "up".
-func (p *process) pids() []int {
+// up waits for the line "up".
+func (p *process) up() {
 	p.t.Helper()
-	var pids []int
-	for line := p.line(); line != "up"; line = p.line() {
-		pid, err := strconv.Atoi(line)
-		if err != nil {
-			p.t.Fatalf("%q is no process id", line)
-		}
-		pids = append(pids, pid)
+	if line := p.line(); line != "up" {
+		p.t.Fatalf("the command says %q, want up", line)
 	}
-	return pids
 }
 
 func (p *process) signal(sig syscall.Signal) {
@@ -102,20 +95,6 @@ func (p *process) end() (status int, stdout, stderr string) {
 		p.t.Fatalf("it did not end within %v; standard error: %s", hangs, stderr)
 	}
 	return shellStatus(p.cmd.ProcessState), string(out), stderr
-}
-
-// wantGone fails for every process that is still there.
-func wantGone(t *testing.T, pids []int) {
-	t.Helper()
-	if len(pids) == 0 {
-		t.Error("no processes to look for")
-	}
-	for _, pid := range pids {
-		if alive(pid) {
-			t.Errorf("process %d is still there", pid)
-			syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
 }
 
 // fifo makes a named pipe. Opened for both, it never blocks.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hardshell"
 	"hardshell/shell"
 	"hardshell/tool/bash"
 )
@@ -58,7 +59,11 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 			if err != nil {
 				return err
 			}
-			return a.run(cmd.Context(), f, request)
+			options, err := f.options(cmd)
+			if err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), f, options, request)
 		},
 	}
 	flags := cmd.Flags()
@@ -126,11 +131,7 @@ func (f *runFlags) readTimeout(request *shell.Request) error {
 }
 
 // run runs the request and reports it the way that the flags ask for.
-func (a *app) run(ctx context.Context, f runFlags, request shell.Request) error {
-	options, err := f.options()
-	if err != nil {
-		return err
-	}
+func (a *app) run(ctx context.Context, f runFlags, options hardshell.Options, request shell.Request) error {
 	signals := watchSignals(ctx)
 	defer signals.stop()
 	h, err := a.open(signals.ctx, options)

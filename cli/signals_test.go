@@ -7,14 +7,19 @@ import (
 	"fmt"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"hardshell/sandbox"
 )
 
 // tree is a script of four processes, one of which left the session.
-const tree = `echo $$; sleep 600 & echo $!; (echo $BASHPID; setsid bash -c 'echo $$; echo up; exec sleep 600' & exec sleep 600) & wait; wait`
+func tree(mark string) string {
+	return "sleep " + mark + " & (setsid bash -c 'echo up; exec sleep " + mark + "' & exec sleep " + mark + ") & wait; wait"
+}
 
 func TestASignalEndsTheTree(t *testing.T) {
 	t.Parallel()
@@ -32,39 +37,57 @@ func TestASignalEndsTheTree(t *testing.T) {
 			if signal.Ignored(c.signal) {
 				t.Skip("this test was started with the signal ignored")
 			}
-			p := start(t, "run", tree)
-			pids := p.pids()
-			p.signal(c.signal)
-			status, out, _ := p.end()
-			if status != c.status || out != "" {
-				t.Errorf("the status is %d, want %d; more output: %q", status, c.status, out)
-			}
-			wantGone(t, pids)
+			inModes(t, func(t *testing.T, mode string) {
+				mark := newMark()
+				p := start(t, "run", "--mode", mode, tree(mark))
+				p.up()
+				awaitMarked(t, mark, 4)
+				p.signal(c.signal)
+				status, out, _ := p.end()
+				if status != c.status || out != "" {
+					t.Errorf("the status is %d, want %d; more output: %q", status, c.status, out)
+				}
+				wantGone(t, mark)
+			})
 		})
 	}
 }
 
 func TestASignalIsAnAbortInTheDocument(t *testing.T) {
 	t.Parallel()
-	path, up := fifo(t)
-	p := start(t, "run", "--json", "printf begun; echo >"+path+"; exec sleep 600")
-	awaitByte(t, up)
-	p.signal(syscall.SIGTERM)
-	status, out, _ := p.end()
-	var document struct {
-		ExitCode          *int
-		Signal            string
-		TimedOut, Aborted bool
-		Stdout            struct{ Text string }
-	}
-	if err := json.Unmarshal([]byte(out), &document); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	// SIGTERM, and not SIGKILL, says that it was over within the grace.
-	if status != 143 || !document.Aborted || document.TimedOut || document.ExitCode != nil ||
-		document.Signal != "SIGTERM" || document.Stdout.Text != "begun" {
-		t.Errorf("status %d, %s", status, out)
-	}
+	inModes(t, func(t *testing.T, mode string) {
+		path, up := fifo(t)
+		p := start(t, "run", "--mode", mode, "--workspace", filepath.Dir(path), "--json", "printf begun; echo >"+path+"; exec sleep 600")
+		awaitByte(t, up)
+		p.signal(syscall.SIGTERM)
+		status, out, _ := p.end()
+		var document struct {
+			ExitCode          *int
+			Signal            string
+			TimedOut, Aborted bool
+			Stdout            struct{ Text string }
+		}
+		if err := json.Unmarshal([]byte(out), &document); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		// SIGTERM, and not SIGKILL, says that it was over within the grace.
+		if status != 143 || !document.Aborted || document.TimedOut || document.ExitCode != nil ||
+			document.Signal != "SIGTERM" || document.Stdout.Text != "begun" {
+			t.Errorf("status %d, %s", status, out)
+		}
+	}, sandbox.ReadOnly) // which does not let it write to the pipe
+}
+
+func TestASignalLeavesTheCommandItsGrace(t *testing.T) {
+	t.Parallel()
+	inModes(t, func(t *testing.T, mode string) {
+		p := start(t, "run", "--mode", mode, `trap "echo caught; exit 7" TERM; echo up; sleep 600 & wait`)
+		p.up()
+		p.signal(syscall.SIGTERM)
+		if status, out, stderr := p.end(); status != 143 || out != "caught\n" || stderr != "" {
+			t.Errorf("status %d, output %q, standard error %q", status, out, stderr)
+		}
+	})
 }
 
 func TestSomeSignalsDoNotWaitForTheGrace(t *testing.T) {
@@ -81,32 +104,35 @@ func TestSomeSignalsDoNotWaitForTheGrace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			// On a machine that is very busy one attempt may take as long for
-			// nothing. An implementation that waits for the grace always does.
-			var took time.Duration
-			for range 3 {
-				p := start(t, "run", `trap "echo caught" TERM; echo $$; echo up; while :; do sleep 600 & wait $!; done`)
-				pids := p.pids()
-				first := time.Now()
-				for i, sig := range c.signals {
-					if i > 0 {
-						if line := p.line(); line != "caught" {
-							t.Fatalf("the command says %q", line)
+			inModes(t, func(t *testing.T, mode string) {
+				// On a machine that is very busy one attempt may take as long for
+				// nothing. An implementation that waits for the grace always does.
+				var took time.Duration
+				for range 3 {
+					mark := newMark()
+					p := start(t, "run", "--mode", mode, `trap "echo caught" TERM; echo up; while :; do sleep `+mark+` & wait $!; done`)
+					p.up()
+					first := time.Now()
+					for i, sig := range c.signals {
+						if i > 0 {
+							if line := p.line(); line != "caught" {
+								t.Fatalf("the command says %q", line)
+							}
 						}
+						p.signal(sig)
 					}
-					p.signal(sig)
+					status, _, stderr := p.end()
+					took = time.Since(first)
+					if status != c.status || strings.Contains(stderr, "goroutine") {
+						t.Errorf("the status is %d, want %d; standard error: %s", status, c.status, stderr)
+					}
+					wantGone(t, mark)
+					if took < grace {
+						return
+					}
 				}
-				status, _, stderr := p.end()
-				took = time.Since(first)
-				if status != c.status || strings.Contains(stderr, "goroutine") {
-					t.Errorf("the status is %d, want %d; standard error: %s", status, c.status, stderr)
-				}
-				wantGone(t, pids)
-				if took < grace {
-					return
-				}
-			}
-			t.Errorf("three times it took as long as the grace of %v; the last time %v", grace, took)
+				t.Errorf("three times it took as long as the grace of %v; the last time %v", grace, took)
+			})
 		})
 	}
 }
@@ -117,34 +143,42 @@ func TestWhatIgnoresSIGTERMDoesNotOutliveHardshell(t *testing.T) {
 		name, script string
 		status       int
 	}{
-		{"a command", `trap "" TERM; echo $$; sleep 600 & echo $!; echo up; wait; wait`, 143},
-		{"what left its session", `trap "" TERM; setsid bash -c 'echo $$; echo up; while :; do sleep 600; done' & exec sleep 600`, 143},
+		{"a command", `trap "" TERM; sleep MARK & echo up; wait; wait`, 143},
+		{"what left its session", `trap "" TERM; setsid bash -c 'echo up; while :; do sleep MARK; done' & exec sleep MARK`, 143},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, "run", c.script)
-			pids := p.pids()
-			p.signal(syscall.SIGTERM)
-			status, _, stderr := p.end()
-			if status != c.status || strings.Contains(stderr, "still") {
-				t.Errorf("the status is %d, want %d; standard error: %s", status, c.status, stderr)
-			}
-			wantGone(t, pids)
+			inModes(t, func(t *testing.T, mode string) {
+				mark := newMark()
+				p := start(t, "run", "--mode", mode, strings.ReplaceAll(c.script, "MARK", mark))
+				p.up()
+				awaitMarked(t, mark, 2)
+				p.signal(syscall.SIGTERM)
+				status, _, stderr := p.end()
+				if status != c.status || strings.Contains(stderr, "still") {
+					t.Errorf("the status is %d, want %d; standard error: %s", status, c.status, stderr)
+				}
+				wantGone(t, mark)
+			})
 		})
 	}
 }
 
 func TestAnIgnoredSIGHUPStaysIgnored(t *testing.T) {
 	t.Parallel()
-	path, gate := fifo(t)
-	p := begin(t, exec.Command("bash", "-c", `trap "" HUP; exec hardshell run "$1"`, "nohup",
-		`echo up; read line <`+path+`; echo "$line"`))
-	p.pids()
-	p.signal(syscall.SIGHUP) // discarded at once
-	fmt.Fprintln(gate, "went on")
-	if status, out, _ := p.end(); status != 0 || out != "went on\n" {
-		t.Errorf("status %d, output %q", status, out)
-	}
+	inModes(t, func(t *testing.T, mode string) {
+		path, gate := fifo(t)
+		cmd := exec.Command("bash", "-c", `trap "" HUP; exec hardshell run --mode `+mode+` "$1"`, "nohup",
+			`echo up; read line <`+path+`; echo "$line"`)
+		cmd.Dir = filepath.Dir(path)
+		p := begin(t, cmd)
+		p.up()
+		p.signal(syscall.SIGHUP) // discarded at once
+		fmt.Fprintln(gate, "went on")
+		if status, out, _ := p.end(); status != 0 || out != "went on\n" {
+			t.Errorf("status %d, output %q", status, out)
+		}
+	})
 }
 
 func TestASignalAbortsACall(t *testing.T) {
@@ -160,11 +194,12 @@ func TestASignalAbortsACall(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"as text", "Error: tool call aborted", []string{"call", "bash", string(arguments)}},
-		{"as a document", `"error":{"code":"ABORTED","message":"tool call aborted"}`, []string{"call", "--json", "bash", string(arguments)}},
+		{"as text", "Error: tool call aborted", nil},
+		{"as a document", `"error":{"code":"ABORTED","message":"tool call aborted"}`, []string{"--json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := start(t, c.args...)
+			args := append([]string{"call", "--workspace", filepath.Dir(path)}, c.args...)
+			p := start(t, append(args, "bash", string(arguments))...)
 			awaitByte(t, up)
 			p.signal(syscall.SIGINT)
 			if status, out, _ := p.end(); status != 130 || !strings.Contains(out, c.want) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -13,12 +14,11 @@ import (
 func TestOutputArrivesWhileTheCommandRuns(t *testing.T) {
 	t.Parallel()
 	path, gate := fifo(t)
-	p := start(t, "run", "echo one; read <"+path+"; echo two >&2; read <"+path+"; printf three; read <"+path)
+	p := start(t, "run", "--workspace", filepath.Dir(path), "echo one; read <"+path+"; echo two >&2; read <"+path+"; printf three; read <"+path)
 	if line := p.line(); line != "one" {
 		t.Fatalf("the first line is %q", line)
 	}
 	fmt.Fprintln(gate)
-	p.stderr.ReadString('\n') // the notice
 	if line, err := p.stderr.ReadString('\n'); line != "two\n" {
 		t.Fatalf("standard error is %q, %v", line, err)
 	}
@@ -37,7 +37,6 @@ func TestStreamsStayApart(t *testing.T) {
 	t.Parallel()
 	p := start(t, "run", "seq 1 50000 & seq 50001 100000 >&2; wait")
 	status, out, stderr := p.end()
-	_, stderr, _ = strings.Cut(stderr, "\n") // the notice
 	if status != 0 || out != seq(1, 50000) || stderr != seq(50001, 100000) {
 		t.Errorf("status %d, %d and %d bytes, want %d and %d", status, len(out), len(stderr), len(seq(1, 50000)), len(seq(50001, 100000)))
 	}
@@ -55,7 +54,7 @@ func TestASlowReaderLosesNothing(t *testing.T) {
 		{"the command waits for it", "seq 1 200000; echo >" + path, 200000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := start(t, "run", c.script)
+			p := start(t, "run", "--workspace", filepath.Dir(path), c.script)
 			if line := p.line(); line != "1" {
 				t.Fatalf("the first line is %q", line)
 			}
@@ -73,15 +72,16 @@ func TestASlowReaderLosesNothing(t *testing.T) {
 
 func TestAReaderThatNeverReadsDoesNotOutlastTheTimeout(t *testing.T) {
 	t.Parallel()
-	p := start(t, "run", "--timeout", "300ms", "echo $$; echo up; exec yes")
-	pids := p.pids()
+	mark := newMark()
+	p := start(t, "run", "--timeout", "300ms", "echo up; exec yes "+mark)
+	p.up()
 	var stderr bytes.Buffer
 	io.Copy(&stderr, p.stderr) // ends with hardshell
 	p.cmd.Wait()
 	if status := shellStatus(p.cmd.ProcessState); status != 124 || !strings.Contains(stderr.String(), "timed out after 300ms") {
 		t.Errorf("the status is %d, want 124; standard error: %s", status, stderr.String())
 	}
-	wantGone(t, pids)
+	wantGone(t, mark)
 }
 
 // outlastDrain passes as much time as a run gives its streams after the end of

@@ -51,6 +51,9 @@ func TestAMistakeIsToldWithWhatToDo(t *testing.T) {
 		{"an empty variable", []string{"run", "--env", "", "true"}, "--env takes NAME=VALUE"},
 		{"no such mode", []string{"run", "--mode", "none", "true"}, `unknown sandbox mode "none": use read-only, workspace-write or danger-full-access`},
 		{"an empty mode", []string{"run", "--mode", "", "true"}, `unknown sandbox mode "": use read-only, workspace-write or danger-full-access`},
+		{"no such network", []string{"run", "--network", "some", "true"}, `unknown network "some": use open or none`},
+		{"an empty network", []string{"run", "--network", "", "true"}, `unknown network "": use open or none`},
+		{"an empty directory to write to", []string{"run", "--write", "", "true"}, "--write takes a directory"},
 		{"no tool to call", []string{"call"}, "call needs a tool and its arguments: hardshell call TOOL [JSON]"},
 		{"too much to call", []string{"call", "bash", "{}", "{}"}, "call needs a tool and its arguments: hardshell call TOOL [JSON]"},
 		{"no such log level", []string{"--log-level", "loud", "tools"}, `--log-level "loud" is none of debug, info, warn, error`},
@@ -123,7 +126,7 @@ func TestADirectoryThatIsNoneIsNamed(t *testing.T) {
 			t.Parallel()
 			run := append([]string{"run"}, c.flags...)
 			status, out, errs := invoke(t, append(run, "true")...)
-			if status != 125 || out != "" || !strings.HasSuffix(errs, "\nhardshell: "+c.message+"\n") {
+			if status != 125 || out != "" || errs != "hardshell: "+c.message+"\n" {
 				t.Errorf("status %d, output %q, standard error %q; want %q", status, out, errs, c.message)
 			}
 			status, out, _ = invoke(t, append(run, "--json", "true")...)
@@ -177,7 +180,7 @@ func TestAMistakeDoesNotTellAValue(t *testing.T) {
 	for _, args := range [][]string{
 		{"run", "--env", "API_KEY=" + secret, "--timeout", "0", "true"},
 		{"run", "--env", "API_KEY=" + secret, "--nothing", "true"},
-		{"run", "--env", "API_KEY=" + secret, "--mode", "read-only", "true"},
+		{"run", "--env", "API_KEY=" + secret, "--write", "missing", "true"},
 		{"run", "--env", "API_KEY=" + secret, "--workspace", "missing", "true"},
 		{"run", "--env", "API_KEY=" + secret},
 		{"run", "--env", secret, "true"},

@@ -72,6 +72,7 @@ func (c *client) spawn(s *hostwire.Spawn, files []int) (*proctree.Tree, error) {
 func (c *client) follow(id uint64, tree *proctree.Tree) {
 	defer c.following.Done()
 	defer c.trees.Forget(tree)
+	defer c.server.guard(c.conn)
 	exit, left := tree.AwaitExit()
 	left = c.letGo(id, left)
 	c.conn.Send(&hostwire.Message{Exited: &hostwire.Exited{

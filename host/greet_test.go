@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -291,5 +292,20 @@ func TestHostThatCannotBeStarted(t *testing.T) {
 		if h != nil || !errors.Is(err, fault.SpawnFailed) {
 			t.Errorf("%s: Spawn = %v, %v; want SPAWN_FAILED", name, h, err)
 		}
+	}
+}
+
+func TestCrowdThatSaysNothingKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	f := newFixtureIn(t, shortDir(t))
+	f.hostOf(f.client())
+	const crowd = 200
+	for range crowd {
+		f.raw()
+	}
+	pid := f.hostOf(f.client())
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil || len(open) >= crowd {
+		t.Errorf("the host holds %d descriptors (%v), all of the crowd's among them", len(open), err)
 	}
 }

@@ -222,3 +222,28 @@ func TestHomeWithALongPath(t *testing.T) {
 		t.Errorf("the hosts are %d and %d, want one", a, b)
 	}
 }
+
+// A host that is stopped answers nothing; neither a deadline nor a Close may
+// wait for it for ever.
+func TestStoppedHostIsTakenForDead(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("skipped: takes the ten seconds that a host is waited for")
+	}
+	f := newFixture(t)
+	r := host.New(host.Config{Home: f.home, SessionID: session})
+	pid := f.hostOf(r)
+	h := f.start(r, f.spec(`sleep "$1"`))
+	f.awaitAlive(1)
+	syscall.Kill(pid, syscall.SIGSTOP)
+	defer syscall.Kill(pid, syscall.SIGCONT)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.Close(ctx); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	f.await(h)
+	if left := f.alive(); len(left) != 0 {
+		t.Errorf("%v are alive", left)
+	}
+}

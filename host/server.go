@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,9 +32,10 @@ type server struct {
 
 	mu      sync.Mutex
 	clients map[*client]struct{} // attached, or gone with something left to do
+	unknown []*hostwire.Conn     // have not said who they are, the oldest first
 	greeted bool                 // the first client has been dealt with
+	full    bool                 // nobody is let in any more
 	idle    chan struct{}        // closed when nobody and nothing is left
-	closed  bool                 // idle is closed: nobody is let in any more
 }
 
 // serve serves the first client and everyone who connects, until nobody is
@@ -66,7 +68,7 @@ func (s *server) stop() {
 		c.cancel()
 		c.conn.Close()
 	}
-	s.greeted = true
+	s.greeted, s.full = true, true
 	s.checkIdle()
 }
 
@@ -93,8 +95,34 @@ func (s *server) accept() {
 			continue
 		}
 		if conn, err := hostwire.NewConn(fd); err == nil {
+			s.meet(conn)
 			go s.attend(conn, false)
 		}
+	}
+}
+
+// maxUnknown is how many may be connected that have not said who they are. A
+// command that Landlock alone confines can connect, and knows no key.
+const maxUnknown = 64
+
+// meet remembers who is still to say who it is, and hangs up on the oldest of
+// too many.
+func (s *server) meet(conn *hostwire.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unknown = append(s.unknown, conn)
+	if len(s.unknown) > maxUnknown {
+		s.unknown[0].Close()
+		s.unknown = slices.Delete(s.unknown, 0, 1)
+	}
+}
+
+// met forgets who has said who it is, or gone.
+func (s *server) met(conn *hostwire.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.unknown, conn); i >= 0 {
+		s.unknown = slices.Delete(s.unknown, i, i+1)
 	}
 }
 
@@ -103,6 +131,7 @@ func (s *server) accept() {
 func (s *server) attend(conn *hostwire.Conn, trusted bool) {
 	defer s.guard(conn)
 	attach, err := s.greet(conn, trusted)
+	s.met(conn)
 	if err != nil {
 		if trusted {
 			s.firstIsIn()
@@ -134,7 +163,7 @@ func (s *server) guard(conn *hostwire.Conn) {
 func (s *server) enter(c *client) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.full {
 		return false
 	}
 	s.clients[c] = struct{}{}
@@ -160,8 +189,13 @@ func (s *server) firstIsIn() {
 
 // checkIdle is called with mu held.
 func (s *server) checkIdle() {
-	if s.greeted && len(s.clients) == 0 && !s.closed {
-		s.closed = true
+	if !s.greeted || len(s.clients) > 0 {
+		return
+	}
+	select {
+	case <-s.idle:
+	default:
+		s.full = true
 		close(s.idle)
 	}
 }

@@ -1,6 +1,9 @@
 package gitdir
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+)
 
 // skipped are directories that hold what tools generate, in great numbers.
 var skipped = map[string]bool{
@@ -45,6 +48,9 @@ func (f *finder) nested() {
 // toolFiles configure agents, editors and shells: what they say is run by
 // whoever opens the directory next.
 var toolFiles = []string{".claude", ".codex", ".cursor", ".vscode", ".mcp.json", ".envrc"}
+
+// ToolNames returns the names of such files and directories.
+func ToolNames() []string { return slices.Clone(toolFiles) }
 
 // Tools returns the existing files and directories directly below root that
 // make other tools run programs, as real paths. One that is a link to outside

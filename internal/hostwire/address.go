@@ -5,7 +5,9 @@ package hostwire
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,12 +32,28 @@ func withAddress(path string, do func(*unix.SockaddrUnix) error) error {
 
 // newSocket returns a close-on-exec, non-blocking stream socket.
 func newSocket() (int, error) {
+	syscall.ForkLock.RLock()
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return -1, err
 	}
-	unix.CloseOnExec(fd)
 	return fd, unix.SetNonblock(fd, true)
+}
+
+// Pair returns the two ends of a connection, close-on-exec.
+func Pair() (ends [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if ends, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {
+		return ends, os.NewSyscallError("socketpair", err)
+	}
+	unix.CloseOnExec(ends[0])
+	unix.CloseOnExec(ends[1])
+	return ends, nil
 }
 
 // Listen returns a listening socket at path, which must be free. Only this user

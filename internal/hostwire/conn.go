@@ -35,12 +35,14 @@ type Conn struct {
 	files     []int      // received and not yet claimed
 	limit     int        // of the next message
 
-	out       chan frame
+	sending  sync.Mutex // guards what follows
+	out      []frame    // waiting for the writer
+	finished bool       // nothing is added any more
+
+	some      chan struct{} // holds one when out has become longer, or is complete
 	closed    chan struct{}
 	closeOnce sync.Once
 	flushed   chan struct{} // closed when the writer has ended
-	finish    chan struct{}
-	endOnce   sync.Once
 }
 
 // frame is one encoded message on its way out.
@@ -60,8 +62,7 @@ func NewConn(fd int) (*Conn, error) {
 	c := &Conn{
 		file:  os.NewFile(uintptr(fd), "session host"),
 		limit: MaxGreeting,
-		out:   make(chan frame, queued), closed: make(chan struct{}),
-		flushed: make(chan struct{}), finish: make(chan struct{}),
+		some:  make(chan struct{}, 1), closed: make(chan struct{}), flushed: make(chan struct{}),
 	}
 	go c.write()
 	return c, nil
@@ -89,19 +90,31 @@ func (c *Conn) Send(m *Message, files ...int) error {
 	if err != nil {
 		return err
 	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
 	select {
 	case <-c.closed:
 		return ErrClosed
-	case <-c.finish:
-		return ErrClosed
 	default:
 	}
-	select {
-	case c.out <- frame{data, files}:
-		return nil
-	default:
+	if c.finished {
+		return ErrClosed
+	}
+	if len(c.out) == queued {
+		c.finished = true
 		c.Close()
 		return ErrClosed
+	}
+	c.out = append(c.out, frame{data, files})
+	c.wake()
+	return nil
+}
+
+// wake has the writer look at what there is to do.
+func (c *Conn) wake() {
+	select {
+	case c.some <- struct{}{}:
+	default:
 	}
 }
 
@@ -222,24 +235,22 @@ func (c *Conn) write() {
 	defer close(c.flushed)
 	for {
 		select {
-		case f := <-c.out:
-			if err := c.writeFrame(f); err != nil {
+		case <-c.some:
+		case <-c.closed:
+			return
+		}
+		c.sending.Lock()
+		frames, last := c.out, c.finished
+		c.out = nil
+		c.sending.Unlock()
+		for _, f := range frames {
+			if c.writeFrame(f) != nil {
 				c.Close()
 				return
 			}
-		case <-c.closed:
+		}
+		if last {
 			return
-		case <-c.finish:
-			for {
-				select {
-				case f := <-c.out:
-					if c.writeFrame(f) != nil {
-						return
-					}
-				default:
-					return
-				}
-			}
 		}
 	}
 }
@@ -281,8 +292,11 @@ func (c *Conn) writeFrame(f frame) error {
 
 // Finish sends what is queued, for as long as the bound, and closes.
 func (c *Conn) Finish(bound time.Duration) {
-	c.endOnce.Do(func() { close(c.finish) })
+	c.sending.Lock()
+	c.finished = true
+	c.sending.Unlock()
 	c.file.SetWriteDeadline(time.Now().Add(bound))
+	c.wake()
 	<-c.flushed
 	c.Close()
 }

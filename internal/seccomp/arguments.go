@@ -11,6 +11,7 @@ const (
 	checkUnshare    label = "unshare"
 	checkSetrlimit  label = "setrlimit"
 	checkPrlimit    label = "prlimit64"
+	prlimitSets     label = "prlimit64 sets"
 	checkSocket     label = "socket"
 	checkSocketpair label = "socketpair"
 )
@@ -64,10 +65,15 @@ func (p *program) checkArguments(o Options) {
 	p.load(low(0))
 	p.ifEqual(unix.RLIMIT_LOCKS, eperm, allow)
 
-	// Reading it, with a new limit of NULL, is allowed: ulimit -a does.
+	// Reading it, with a new limit of NULL, is allowed: ulimit -a does. Setting
+	// any limit of another process is not: a limit can kill as a signal does,
+	// and Landlock does not keep processes outside from it.
 	p.at(checkPrlimit)
+	p.load(low(0))
+	p.ifEqual(0, next, prlimitSets)
 	p.load(low(1))
 	p.ifEqual(unix.RLIMIT_LOCKS, next, allow)
+	p.at(prlimitSets)
 	p.load(low(2))
 	p.ifEqual(0, next, eperm)
 	p.load(high(2))

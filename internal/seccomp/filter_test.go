@@ -59,6 +59,8 @@ func TestFilterAnswersCallsByTheirArguments(t *testing.T) {
 		{"a high half does not hide the resource of setrlimit", Options{}, native(unix.SYS_SETRLIMIT, up|unix.RLIMIT_LOCKS, ptr), unix.EPERM},
 		{"prlimit that reads locks is allowed", Options{}, native(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_LOCKS, 0, ptr), ok},
 		{"prlimit that sets open files is allowed", Options{}, native(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, ptr, 0), ok},
+		{"prlimit that sets open files of another process is refused", Options{}, native(unix.SYS_PRLIMIT64, 1, unix.RLIMIT_NOFILE, ptr, 0), unix.EPERM},
+		{"prlimit that reads a limit of another process is allowed", Options{}, native(unix.SYS_PRLIMIT64, 1, unix.RLIMIT_NOFILE, 0, ptr), ok},
 		{"prlimit that sets locks is refused", Options{}, native(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_LOCKS, ptr, 0), unix.EPERM},
 		{"prlimit that sets locks from an address with a zero low half is refused", Options{}, native(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_LOCKS, up, 0), unix.EPERM},
 		{"prlimit that sets locks from an address with a zero high half is refused", Options{}, native(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_LOCKS, 0x1000, 0), unix.EPERM},

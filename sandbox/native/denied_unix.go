@@ -86,6 +86,9 @@ func couldWrite(path string) bool {
 // quoted finds the paths that programs put into quotes of any kind.
 var quoted = regexp.MustCompile(`['"` + "`" + `‘“]([^'"` + "`" + `’”]+)['"` + "`" + `’”]`)
 
+// bashLine is a message of bash about a file: a word without a slash is one there.
+var bashLine = regexp.MustCompile(`^(ba)?sh: line \d+: [^/: ]+: [A-Z]`)
+
 // namedPath is the path that a line of standard error is about, made physical.
 func namedPath(line, workdir string) (path string, ok bool) {
 	candidate := ""
@@ -107,7 +110,7 @@ func namedPath(line, workdir string) (path string, ok bool) {
 			candidate = parts[i]
 		}
 	}
-	if !strings.Contains(candidate, "/") {
+	if !strings.Contains(candidate, "/") && !bashLine.MatchString(line) {
 		return "", false
 	}
 	if !filepath.IsAbs(candidate) {

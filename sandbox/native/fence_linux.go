@@ -41,6 +41,7 @@ func newFence(pl *plan) (*fence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the kernel has no Landlock: %w", err)
 	}
+	pl.unplace() // nothing inside of a root can be protected here
 	rules, err := pl.rules(abi)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (f *fence) Start(attr *spawn.Attr) (*spawn.Child, error) {
 }
 
 // usable implements confinement.
-func (f *fence) usable() bool { return same(f.roots) }
+func (f *fence) usable() bool { return same(f.roots) && !came(f.plan.absent) }
 
 // idle implements confinement. A thread that waits costs little, and commands
 // that were told of it may still begin.

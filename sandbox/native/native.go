@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -40,7 +41,6 @@ type Provider struct {
 
 	mu     sync.Mutex
 	closed bool
-	tier   sandbox.Tier // "" before the first confinement
 	cells  map[string]*cell
 	stale  []*cell // replaced, with commands in them perhaps
 	temps  map[string]bool
@@ -194,18 +194,11 @@ func (p *Provider) checkWorkspace(policy sandbox.Policy) error {
 
 // make makes a confinement in the most complete tier that works.
 func (p *Provider) make(policy sandbox.Policy) (confinement, error) {
-	plan, err := p.newPlan(policy)
-	if err != nil {
-		return nil, sandbox.Unavailable(policy.Mode, err.Error())
-	}
 	var failures []error
 	for _, tier := range p.tiers() {
-		c, err := p.build(tier, plan)
+		c, err := p.attempt(tier, policy)
 		if err == nil {
 			p.config.Log.Debug("a sandbox was made", "tier", tier, "mode", policy.Mode)
-			p.mu.Lock()
-			p.tier = tier
-			p.mu.Unlock()
 			return c, nil
 		}
 		p.config.Log.Debug("a tier is not available", "tier", tier, "error", err)
@@ -216,6 +209,28 @@ func (p *Provider) make(policy sandbox.Policy) (confinement, error) {
 		detail = join(failures)
 	}
 	return nil, sandbox.Unavailable(policy.Mode, detail)
+}
+
+// tries is how often a plan is made anew because something that it names went
+// away before it could be used: a socket, or a file that is being replaced.
+const tries = 5
+
+// attempt makes a confinement of one tier.
+func (p *Provider) attempt(tier sandbox.Tier, policy sandbox.Policy) (c confinement, err error) {
+	for range tries {
+		plan, planErr := p.newPlan(policy)
+		if planErr != nil {
+			return nil, planErr
+		}
+		if c, err = p.build(tier, plan); err == nil {
+			return c, nil
+		}
+		plan.unplace()
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return nil, err
 }
 
 // join puts failures into one line.

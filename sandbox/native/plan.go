@@ -23,7 +23,9 @@ type plan struct {
 	pinned    []string // must stay what they are, though they can be written
 	protected []string // stay read-only inside of the roots
 	hidden    []string
+	absent    []string // to be protected or hidden as soon as they are there
 	shown     []string // inside of the hidden home, read-only
+	placed    []string // made for as long as the sandbox lasts
 	unseen    bool     // something that should be protected was not found
 	home      string
 	caches    []cache
@@ -56,9 +58,13 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 			layout.Protected = append(layout.Protected, dir)
 		}
 		pl.unseen = layout.Truncated
+		pl.place(layout.Exposed)
+		for _, name := range append(gitdir.ToolNames(), ".git") {
+			pl.absent = append(pl.absent, filepath.Join(root, name))
+		}
 		pl.writable = append(append([]string{root}, pl.granted...), layout.Writable...)
 		pl.pinned = layout.Pinned
-		pl.protected = append(layout.Protected, gitdir.Tools(root)...)
+		pl.protected = slices.Concat(pl.protected, layout.Protected, gitdir.Tools(root))
 		for _, path := range policy.Protect {
 			pl.protected = append(pl.protected, physical(path))
 		}
@@ -76,6 +82,8 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	missing := func(path string) bool { return !exists(path) }
 	pl.pinned = slices.DeleteFunc(pl.pinned, missing)
 	pl.protected = slices.DeleteFunc(pl.protected, missing)
+	pl.absent = append(pl.absent, pl.hidden...)
+	pl.absent = slices.DeleteFunc(pl.absent, exists)
 	pl.hidden = slices.DeleteFunc(pl.hidden, missing)
 	// An explicit grant wins over what protects and hides.
 	granted := func(path string) bool { return slices.Contains(pl.granted, path) }
@@ -129,6 +137,30 @@ func (p *Provider) planHome(pl *plan) error {
 		pl.shown[i] = physical(dir)
 	}
 	return nil
+}
+
+// place makes the files that displace the configuration of a repository as soon
+// as they are there, with the words that change nothing, so that they can be
+// protected: see gitrepository-layout(5), commondir. They go with the sandbox.
+func (pl *plan) place(exposed []string) {
+	for _, path := range exposed {
+		if filepath.Base(path) != "commondir" {
+			continue
+		}
+		if made := makeFile(path, ".\n"); made {
+			pl.placed = append(pl.placed, path)
+			pl.protected = append(pl.protected, path)
+		}
+	}
+}
+
+// unplace takes away what place made, as long as it is that.
+func (pl *plan) unplace() {
+	for _, path := range pl.placed {
+		if data, err := os.ReadFile(path); err == nil && string(data) == ".\n" {
+			_ = os.Remove(path)
+		}
+	}
 }
 
 // gitConfigs are the configuration files that git reads in every repository.

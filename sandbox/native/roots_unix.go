@@ -21,7 +21,7 @@ type fileID struct {
 // them was replaced since, it is to be made anew. A mount on a file goes when the
 // file is replaced from outside (mount_namespaces(7)).
 func (pl *plan) watched() []fileID {
-	return identify(slices.Concat(pl.writable, pl.pinned, pl.protected))
+	return identify(slices.Concat(pl.writable, pl.pinned, pl.protected, pl.hidden))
 }
 
 // identify remembers what paths name.
@@ -36,6 +36,14 @@ func identify(paths []string) []fileID {
 	return list
 }
 
+// came reports whether one of paths is there.
+func came(paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		var st unix.Stat_t
+		return unix.Lstat(path, &st) == nil
+	})
+}
+
 // same reports whether all of them name it still.
 func same(files []fileID) bool {
 	for _, f := range files {
@@ -47,13 +55,38 @@ func same(files []fileID) bool {
 	return true
 }
 
-// makeHooks makes an empty directory of hooks. A command that still runs may
-// have put a link in the way since the place was found: it is not followed.
+// makeHooks makes an empty directory of hooks.
 func makeHooks(dir string) {
-	parent, err := os.OpenRoot(filepath.Dir(filepath.Dir(dir)))
+	inParent(dir, func(parent *os.Root, name string) error { return parent.Mkdir(name, 0o777) })
+}
+
+// makeFile makes a file that is not there, and reports whether it did.
+func makeFile(path, text string) (made bool) {
+	inParent(path, func(parent *os.Root, name string) error {
+		f, err := parent.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.WriteString(text)
+		made = err == nil
+		return err
+	})
+	return made
+}
+
+// inParent makes something in a repository's directory. A command that still
+// runs may have put a link in the way since the place was found: it is not
+// followed. What cannot be made there the sandbox cannot make either.
+func inParent(path string, do func(parent *os.Root, name string) error) {
+	dir := filepath.Dir(path)
+	parent, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return
 	}
 	defer parent.Close()
-	_ = parent.Mkdir(filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)), 0o777)
+	if info, err := parent.Lstat(filepath.Base(dir)); err != nil || !info.IsDir() {
+		return
+	}
+	_ = do(parent, filepath.Join(filepath.Base(dir), filepath.Base(path)))
 }

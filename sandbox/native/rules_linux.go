@@ -29,7 +29,7 @@ func (pl *plan) rules(abi int) (*landlock.Ruleset, error) {
 			err = fmt.Errorf("make a Landlock rule for %s: %w", path, e)
 		}
 	}
-	out := append([]string{pl.home}, pl.hidden...)
+	out := slices.Concat([]string{pl.home}, pl.hidden)
 	allowBeside(out, "/", func(path string) { allow(path, landlock.ReadRights) })
 	for _, path := range pl.shown {
 		allow(path, landlock.ReadRights)

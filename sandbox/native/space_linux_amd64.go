@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -21,17 +22,21 @@ import (
 // that ends, the kernel kills all that is in them.
 type space struct {
 	*confined
-	layout *layout
-	lock   *lock
-	init   *spawn.Child
-	stay   *os.File // init ends when this is closed
-	pidfd  *os.File // of init: what commands join
-	flags  int      // the namespaces to join
-	rules  *landlock.Ruleset
-	ended  chan struct{} // closed when init is gone
-	roots  []fileID
-	closed sync.Once
+	planned *plan
+	layout  *layout
+	lock    *lock
+	init    *spawn.Child
+	stay    *os.File // init ends when this is closed
+	pidfd   *os.File // of init: what commands join
+	flags   int      // the namespaces to join
+	rules   *landlock.Ruleset
+	ended   chan struct{} // closed when init is gone
+	roots   []fileID
+	closed  sync.Once
 
+	// fresh says that Confine has just found it usable: the command that it was
+	// asked for need not look again.
+	fresh atomic.Bool
 	// remake makes it anew when it has ended.
 	remake func() (spawn.Starter, error)
 
@@ -61,7 +66,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 	s := &space{
 		flags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		ended: make(chan struct{}),
-		roots: pl.watched(), layout: l,
+		roots: pl.watched(), planned: pl, layout: l,
 	}
 	if pl.policy.Network == sandbox.NetworkNone {
 		s.flags |= unix.CLONE_NEWNET
@@ -242,10 +247,11 @@ func (s *space) Start(attr *spawn.Attr) (*spawn.Child, error) {
 		Lock:   s.lock.add,
 	}
 	// Held while a command begins, so that an idle space stays one.
+	usable := s.fresh.Swap(false) || s.current()
 	s.entering.RLock()
-	if s.isClosed() {
+	if !usable || s.isClosed() {
 		s.entering.RUnlock()
-		// It ended between Confine and here: what it was made for was replaced.
+		// What it was made for was replaced since.
 		again, err := s.remake()
 		if err != nil {
 			return nil, err
@@ -274,19 +280,23 @@ func (s *space) isClosed() bool {
 	}
 }
 
-// usable implements confinement: pid 1 lives, the roots are those that it was
-// made for, and no socket of the host has come that it does not cover.
+// usable implements confinement.
 func (s *space) usable() bool {
+	usable := s.current()
+	s.fresh.Store(usable)
+	return usable
+}
+
+// current reports whether pid 1 lives, what the space was made for is what it
+// was, and no socket of the host has come that it does not cover.
+func (s *space) current() bool {
 	s.entering.RLock()
 	closed := s.isClosed()
 	s.entering.RUnlock()
-	if closed || !same(s.roots) {
+	if closed || !same(s.roots) || came(s.plan.absent) {
 		return false
 	}
-	if s.plan.policy.Sockets.Host {
-		return true
-	}
-	return len(s.plan.foreignSockets(s.covers)) == 0
+	return s.plan.policy.Sockets.Host || len(s.plan.foreignSockets(s.covers)) == 0
 }
 
 // covers reports whether a path of the host cannot be seen.
@@ -328,6 +338,7 @@ func (s *space) close() {
 		if s.rules != nil {
 			s.rules.Close()
 		}
+		s.planned.unplace()
 	})
 }
 

@@ -156,7 +156,9 @@ func (f *fixture) program(c sandbox.Confinement, argv ...string) subprocess.Spec
 	return subprocess.Spec{
 		Argv:   argv,
 		Dir:    f.Workspace,
-		Env:    map[string]string{"HOME": f.UserHome, "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1"},
+		Env: map[string]string{"HOME": f.UserHome, "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1",
+			// With the race detector an attempt would sleep a second at its end.
+			"GORACE": "atexit_sleep_ms=0"},
 		Stdin:  subprocess.Stdin{Mode: subprocess.StdinIgnore},
 		Stdout: collect, Stderr: collect,
 		Grace:       5 * time.Second,

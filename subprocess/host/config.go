@@ -17,8 +17,10 @@ type Config struct {
 	// SpillDir and Ambient are those of local.Config.
 	SpillDir string
 	Ambient  []string
-	// Command is the program that becomes the host, and its first arguments;
-	// the home and the session's id follow. Nil is this program itself.
+	// Command is the absolute path of the program that becomes the host, and its
+	// first arguments; the home and the session's id follow. Empty is this very
+	// program with the argument "session-host": its main hands that over to
+	// host.Main.
 	Command []string
 }
 

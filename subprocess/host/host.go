@@ -75,6 +75,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 }
 
 func (r *Runtime) shutDown(ctx context.Context) error {
+	defer r.loseStuck(ctx)()
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
@@ -95,8 +96,11 @@ func (r *Runtime) shutDown(ctx context.Context) error {
 		for _, c := range commands {
 			c.Kill()
 		}
+		if link != nil { // also what it finds by tags alone
+			link.conn.Send(&hostwire.Message{Close: &hostwire.Close{Hurry: true}})
+		}
 	})()
-	err := r.endThere(ctx, link)
+	err := endThere(link)
 	if err == nil {
 		err = leftAlive(commands)
 	}
@@ -111,34 +115,47 @@ func (r *Runtime) shutDown(ctx context.Context) error {
 	return err
 }
 
-// endThere has the host end everything of this runtime. A host that does not
-// answer long after ctx has ended is taken for dead.
-func (r *Runtime) endThere(ctx context.Context, link *link) error {
+// loseStuck takes a host for dead that does not answer long after ctx has ended,
+// so that what it holds is ended from here. The returned function ends the
+// watch.
+func (r *Runtime) loseStuck(ctx context.Context) (quiet func()) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		bound := time.NewTimer(2 * patience)
+		defer bound.Stop()
+		select {
+		case <-bound.C:
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.link != nil {
+				r.link.conn.Close()
+			}
+		case <-done:
+		}
+	})
+	return func() {
+		stop()
+		close(done)
+	}
+}
+
+// endThere has the host end everything of this runtime. What a dead host left
+// is ended from here: leftAlive tells.
+func endThere(link *link) error {
 	if link == nil {
 		return nil
 	}
-	const patience = 10 * time.Second
-	stuck := make(chan struct{})
-	defer context.AfterFunc(ctx, func() {
-		link.conn.Send(&hostwire.Message{Close: &hostwire.Close{Hurry: true}})
-		select {
-		case <-time.After(patience):
-			link.conn.Close()
-		case <-stuck:
-		}
-	})()
-	defer close(stuck)
 	m, err := link.call(&hostwire.Message{Close: &hostwire.Close{}})
-	if err != nil {
-		return nil // what was alive there is ended from here: leftAlive tells
-	}
-	if m.Failure != nil {
+	switch {
+	case err != nil:
+		return nil
+	case m.Failure != nil:
 		return m.Failure.Err()
-	}
-	if m.Closed == nil {
+	case m.Closed == nil:
 		return errAnswer
+	default:
+		return m.Closed.Failure.Err()
 	}
-	return m.Closed.Failure.Err()
 }
 
 // leftAlive waits for the end of terminated commands and names what resisted.

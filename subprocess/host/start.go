@@ -5,6 +5,7 @@ package host
 import (
 	"errors"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -18,30 +19,20 @@ import (
 // but one end of the returned connection and the environment without its
 // credentials.
 func (r *Runtime) start() (*hostwire.Conn, error) {
-	argv := r.config.Command
-	path := ""
-	if argv == nil {
-		self, err := ownProgram()
-		if err != nil {
-			return nil, startError(err)
-		}
-		path, argv = self, []string{"hardshell", hostwire.Argument}
-	} else {
-		path = argv[0]
+	path, argv, err := r.hostProgram()
+	if err != nil {
+		return nil, startError(err)
 	}
-	argv = append(argv[:len(argv):len(argv)], r.config.Home.Root(), r.config.SessionID)
 
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, startError(err)
 	}
 	defer null.Close()
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	ends, err := hostwire.Pair()
 	if err != nil {
 		return nil, startError(err)
 	}
-	unix.CloseOnExec(ends[0])
-	unix.CloseOnExec(ends[1])
 	defer unix.Close(ends[1])
 	quiet := int(null.Fd())
 	child, err := spawn.Start(&spawn.Attr{
@@ -58,6 +49,16 @@ func (r *Runtime) start() (*hostwire.Conn, error) {
 		child.Reap()
 	}()
 	return hostwire.NewConn(ends[0])
+}
+
+// hostProgram is the program of the host, and its arguments.
+func (r *Runtime) hostProgram() (path string, argv []string, err error) {
+	if len(r.config.Command) > 0 {
+		path, argv = r.config.Command[0], slices.Clone(r.config.Command)
+	} else if path, err = ownProgram(); err == nil {
+		argv = []string{"hardshell", hostwire.Argument}
+	}
+	return path, append(argv, r.config.Home.Root(), r.config.SessionID), err
 }
 
 func startError(err error) error {
