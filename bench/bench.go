@@ -3,27 +3,27 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
-
-	"hardshell/shell"
-	"hardshell/shell/bash"
-	"hardshell/subprocess/local"
 )
 
 // Options say how much to measure.
 type Options struct {
-	// Runs is how often each side runs.
+	// Runs is how often each side runs, fewer times where one run is long.
 	Runs int
 	// Bytes is how much output passes in one run of the throughput pair.
 	Bytes int64
-	// Self is the path of this program, measured cold; "" leaves that out.
+	// Resident is how much memory the pair "resident" has this process hold; 0
+	// leaves it out.
+	Resident int64
+	// Self is the path of this program, measured cold; "" leaves that out, and
+	// the other programs that confine with it.
 	Self string
-	// Progress, when set, is told before each pair.
+	// Progress, when set, is told before each pair, Skipped of each that cannot
+	// be measured here and why.
 	Progress func(name string)
+	Skipped  func(name string, why error)
 }
 
 // Pair is two ways of doing the same, measured in turn.
@@ -42,32 +42,45 @@ type Side struct {
 	Median time.Duration `json:"medianNs"`
 }
 
-// Run measures every pair. The error is the first failure of a command that was
-// measured, or the end of ctx.
+// Run measures every pair. A way of confining that this host does not have is
+// skipped. The error is the first failure of a command that was measured, or the
+// end of ctx.
 func Run(ctx context.Context, o Options) ([]Pair, error) {
-	spills, err := os.MkdirTemp("", "hardshell-bench-")
+	place, err := newPlace()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(spills)
-	runtime := local.New(local.Config{SpillDir: spills})
-	defer runtime.Close(context.WithoutCancel(ctx))
-	executor, err := bash.New(runtime, bash.DefaultConfig())
-	if err != nil {
-		return nil, err
-	}
+	defer place.close(context.WithoutCancel(ctx))
 	var pairs []Pair
-	for _, m := range measurements(executor, o) {
+	for _, m := range place.measurements(o) {
 		if o.Progress != nil {
 			o.Progress(m.name)
 		}
 		pair, err := m.measure(ctx)
 		if err != nil {
+			if ctx.Err() != nil {
+				return pairs, context.Cause(ctx)
+			}
+			if m.optional {
+				if o.Skipped != nil {
+					o.Skipped(m.name, err)
+				}
+				continue
+			}
 			return pairs, fmt.Errorf("%s: %w", m.name, err)
 		}
 		pairs = append(pairs, pair)
 	}
 	return pairs, nil
+}
+
+// measurements lists the pairs, those last that change this process.
+func (p *place) measurements(o Options) []measurement {
+	list := p.bare(o)
+	list = append(list, p.confined(o)...)
+	list = append(list, p.work(o)...)
+	list = append(list, p.cold(o)...)
+	return append(list, p.resident(o)...)
 }
 
 // measurement is a pair before it is measured.
@@ -76,40 +89,29 @@ type measurement struct {
 	runs         int
 	aName, bName string
 	a, b         func(context.Context) error
-}
-
-func measurements(executor shell.Executor, o Options) []measurement {
-	writer := fmt.Sprintf("exec dd if=/dev/zero bs=64k count=%d status=none", o.Bytes>>16)
-	list := []measurement{
-		{
-			name: "spawn", runs: o.Runs,
-			aName: "run bash -c true", a: func(ctx context.Context) error { return runCaptured(ctx, executor, "true") },
-			bName: "bare bash -c true", b: func(context.Context) error { return exec.Command("bash", "-c", "true").Run() },
-		},
-		{
-			name: "output", runs: max(o.Runs/20, 5),
-			aName: "captured output", a: func(ctx context.Context) error { return runCaptured(ctx, executor, writer) },
-			bName: "plain read loop", b: func(context.Context) error { return readAway(writer) },
-		},
-	}
-	if o.Self != "" {
-		list = append(list, measurement{
-			name: "cold", runs: max(o.Runs/2, 5),
-			aName: "hardshell run true", a: func(context.Context) error { return exec.Command(o.Self, "run", "true").Run() },
-			bName: "bash -c true", b: func(context.Context) error { return exec.Command("bash", "-c", "true").Run() },
-		})
-	}
-	return list
+	// prepare, when set, comes before the first run. After comes after each pair.
+	// Neither is timed.
+	prepare func(context.Context) error
+	after   func() error
+	// optional says that a failure means that the host does not have it.
+	optional bool
+	// between, when set, has all runs of B first, then this, then all of A.
+	between func() error
 }
 
 // measure runs both sides in turn, after one pair that does not count.
 func (m measurement) measure(ctx context.Context) (Pair, error) {
+	if m.prepare != nil {
+		if err := m.prepare(ctx); err != nil {
+			return Pair{}, err
+		}
+	}
+	if m.between != nil {
+		return m.measureApart(ctx)
+	}
 	var as, bs []time.Duration
 	var ratios []float64
 	for i := range m.runs + 1 {
-		if ctx.Err() != nil {
-			return Pair{}, context.Cause(ctx)
-		}
 		a, err := timed(ctx, m.a)
 		if err != nil {
 			return Pair{}, err
@@ -118,20 +120,61 @@ func (m measurement) measure(ctx context.Context) (Pair, error) {
 		if err != nil {
 			return Pair{}, err
 		}
+		if m.after != nil {
+			if err := m.after(); err != nil {
+				return Pair{}, err
+			}
+		}
 		if i == 0 {
 			continue
 		}
 		as, bs = append(as, a), append(bs, b)
 		ratios = append(ratios, float64(a)/float64(b))
 	}
+	return m.pair(as, bs, median(ratios)), nil
+}
+
+// measureApart runs the sides one after the other: the ratio is that of the
+// medians.
+func (m measurement) measureApart(ctx context.Context) (Pair, error) {
+	var sides [2][]time.Duration
+	for side, do := range []func(context.Context) error{m.b, m.a} {
+		if side == 1 {
+			if err := m.between(); err != nil {
+				return Pair{}, err
+			}
+		}
+		for i := range m.runs + 1 {
+			d, err := timed(ctx, do)
+			if err != nil {
+				return Pair{}, err
+			}
+			if i > 0 {
+				sides[side] = append(sides[side], d)
+			}
+		}
+	}
+	if m.after != nil {
+		if err := m.after(); err != nil {
+			return Pair{}, err
+		}
+	}
+	as, bs := sides[1], sides[0]
+	return m.pair(as, bs, float64(median(as))/float64(median(bs))), nil
+}
+
+func (m measurement) pair(as, bs []time.Duration, ratio float64) Pair {
 	return Pair{
-		Name: m.name, Ratio: median(ratios),
+		Name: m.name, Ratio: ratio,
 		A: Side{Name: m.aName, Median: median(as)},
 		B: Side{Name: m.bName, Median: median(bs)},
-	}, nil
+	}
 }
 
 func timed(ctx context.Context, do func(context.Context) error) (time.Duration, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
 	start := time.Now()
 	err := do(ctx)
 	return time.Since(start), err
@@ -142,45 +185,5 @@ func median[T time.Duration | float64](values []T) T {
 	return values[len(values)/2]
 }
 
-// runCaptured runs a command through the executor, its output captured.
-func runCaptured(ctx context.Context, executor shell.Executor, command string) error {
-	spec, err := executor.Resolve(shell.Request{Command: command})
-	if err != nil {
-		return err
-	}
-	result, err := executor.Run(ctx, spec)
-	if err != nil {
-		return err
-	}
-	if status := result.Status(); status != 0 {
-		return fmt.Errorf("exit status %d", status)
-	}
-	return nil
-}
-
-// readAway runs a command and throws its output away, with a pipe and a buffer
-// as large as the capture's.
-func readAway(command string) error {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	enlarge(r)
-	cmd := exec.Command("bash", "-c", command)
-	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		w.Close()
-		return err
-	}
-	w.Close()
-	buf := make([]byte, 256<<10)
-	for {
-		if _, err := r.Read(buf); err == io.EOF {
-			break
-		} else if err != nil {
-			return err
-		}
-	}
-	return cmd.Wait()
-}
+// tempDir is a directory for a measurement.
+func tempDir() (string, error) { return os.MkdirTemp("", "hardshell-bench-") }

@@ -9,37 +9,35 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"hardshell/shell"
-	"hardshell/shell/bash"
-	"hardshell/subprocess/local"
+	"hardshell/sandbox/native"
 )
 
-// newExecutor returns an executor whose runtime is closed with the benchmark.
-func newExecutor(b testing.TB) shell.Executor {
+// newTestPlace returns a place that is closed with the benchmark.
+func newTestPlace(b testing.TB) *place {
 	b.Helper()
-	rt := local.New(local.Config{SpillDir: b.TempDir()})
-	b.Cleanup(func() {
-		if err := rt.Close(context.Background()); err != nil {
-			b.Error(err)
-		}
-	})
-	executor, err := bash.New(rt, bash.DefaultConfig())
+	p, err := newPlace()
 	if err != nil {
 		b.Fatal(err)
 	}
-	return executor
+	b.Cleanup(func() {
+		if err := p.close(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
+	return p
 }
 
 // pair reports a measurement's ratio as the benchmark's metric.
 func pair(b *testing.B, name string, o Options) {
 	b.Helper()
-	for _, m := range measurements(newExecutor(b), o) {
+	for _, m := range newTestPlace(b).measurements(o) {
 		if m.name != name {
 			continue
 		}
@@ -79,14 +77,25 @@ func BenchmarkCold(b *testing.B) {
 	pair(b, "cold", Options{Runs: 300, Self: self})
 }
 
+// BenchmarkNamespaces is the time of a command in namespaces that are there over
+// that of a bare spawn: goal 1.25 at most.
+func BenchmarkNamespaces(b *testing.B) { pair(b, "namespaces", Options{Runs: 300}) }
+
+// BenchmarkLandlock is the same for Landlock alone: goal 1.25 at most.
+func BenchmarkLandlock(b *testing.B) { pair(b, "landlock", Options{Runs: 300}) }
+
+// BenchmarkResident is the time of a command in namespaces of a process that
+// holds 512 MiB over that of one that holds little: goal 1.1 at most.
+func BenchmarkResident(b *testing.B) { pair(b, "resident", Options{Runs: 200, Resident: 512 << 20}) }
+
 // BenchmarkMemory is how much the resident memory grows while 10 GB pass through
 // one run: goal 16 MiB at most.
 func BenchmarkMemory(b *testing.B) {
-	executor := newExecutor(b)
-	runCommand(b, executor, "true")
+	p := newTestPlace(b)
+	runCommand(b, p, "true")
 	for b.Loop() {
 		before := residentBytes(b)
-		runCommand(b, executor, "exec dd if=/dev/zero bs=64k count=152588 status=none")
+		runCommand(b, p, "exec dd if=/dev/zero bs=64k count=152588 status=none")
 		b.ReportMetric(float64(peakBytes(b)-before)/(1<<20), "MiB-growth")
 	}
 }
@@ -94,9 +103,9 @@ func BenchmarkMemory(b *testing.B) {
 // BenchmarkSurvivor is the processor time of this process over three seconds
 // with 20 background processes left by finished runs: goal, none.
 func BenchmarkSurvivor(b *testing.B) {
-	executor := newExecutor(b)
+	p := newTestPlace(b)
 	for range 20 {
-		runCommand(b, executor, "sleep 600 >/dev/null 2>&1 &")
+		runCommand(b, p, "sleep 600 >/dev/null 2>&1 &")
 	}
 	time.Sleep(time.Second) // each run looked once for what it left behind
 	for b.Loop() {
@@ -109,21 +118,21 @@ func BenchmarkSurvivor(b *testing.B) {
 // BenchmarkLeak is how many goroutines and descriptors 10,000 runs leave behind:
 // goal, none.
 func BenchmarkLeak(b *testing.B) {
-	executor := newExecutor(b)
-	runCommand(b, executor, "true")
+	p := newTestPlace(b)
+	runCommand(b, p, "true")
 	for b.Loop() {
 		goroutines, descriptors := settled(b, runtime.NumGoroutine()), openDescriptors(b)
 		for range 10000 {
-			runCommand(b, executor, "true")
+			runCommand(b, p, "true")
 		}
 		b.ReportMetric(float64(settled(b, goroutines)-goroutines), "goroutines")
 		b.ReportMetric(float64(openDescriptors(b)-descriptors), "descriptors")
 	}
 }
 
-func runCommand(b *testing.B, executor shell.Executor, command string) {
+func runCommand(b *testing.B, p *place, command string) {
 	b.Helper()
-	if err := runCaptured(context.Background(), executor, command); err != nil {
+	if err := p.run(context.Background(), p.plain, command); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -186,21 +195,45 @@ func statusBytes(b *testing.B, field string) int64 {
 	return kilobytes << 10
 }
 
-func TestRunMeasuresEveryPair(t *testing.T) {
-	told := 0
+func TestRunMeasuresOrSkipsEveryPair(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var told, skipped []string
 	pairs, err := Run(context.Background(), Options{
-		Runs: 3, Bytes: 1 << 20, Progress: func(string) { told++ },
+		Runs: 1, Bytes: 1 << 20, Resident: 1 << 20,
+		Progress: func(name string) { told = append(told, name) },
+		Skipped: func(name string, why error) {
+			skipped = append(skipped, name)
+			t.Logf("skipped %s: %v", name, why)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pairs) != 2 || told != 2 {
-		t.Fatalf("%d pairs, told of %d", len(pairs), told)
-	}
+	var names []string
 	for _, p := range pairs {
-		if p.Ratio <= 0 || p.A.Median <= 0 || p.B.Median <= 0 {
+		names = append(names, p.Name)
+		if p.Ratio <= 0 || p.A.Median <= 0 || p.B.Median <= 0 || p.A.Name == "" || p.B.Name == "" {
 			t.Errorf("pair %+v has nothing measured", p)
 		}
+	}
+	want := []string{"spawn", "output"}
+	for _, tier := range native.Tiers() {
+		want = append(want, string(tier), string(tier)+"-first")
+	}
+	want = append(want, "git-status", "tar", "resident")
+	if !slices.Equal(told, want) || len(names)+len(skipped) != len(want) || !slices.Equal(names[:2], want[:2]) {
+		t.Errorf("told of %q, measured %q, skipped %q", told, names, skipped)
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+func TestAPairThatThisHostDoesNotHaveIsSkipped(t *testing.T) {
+	p := newTestPlace(t)
+	m := p.program("cold-nothing", Options{Runs: 1}, "/nonexistent/program")
+	if _, err := m.measure(t.Context()); err == nil || !m.optional {
+		t.Errorf("a program that is not there gives %v, optional %t", err, m.optional)
 	}
 }
 

@@ -124,7 +124,7 @@ for bash: the same options and output, confined.`,
 		make func() *cobra.Command
 	}{
 		{"run", a.runCommand}, {"call", a.callCommand}, {"tools", a.toolsCommand},
-		{"compose", a.composeCommand}, {"bench", a.benchCommand},
+		{"compose", a.composeCommand}, {"doctor", a.doctorCommand}, {"bench", a.benchCommand},
 		{"version", a.versionCommand}, {"completion", a.completionCommand},
 	}
 	named := false

@@ -101,6 +101,9 @@ func (p sessionPolicies) Default() sandbox.Policy {
 		resolved = p.service.Default()
 		resolved.Mode = sandbox.ReadOnly
 	}
+	// The workspace of a session is what it was when the session was opened, and
+	// the other roots what they were when the policy was.
+	resolved.WorkspaceRoot, resolved.Physical = p.session.Workspace, true
 	resolved.UserHome, _ = os.UserHomeDir() // the provider may be another process
 	return resolved
 }

@@ -19,6 +19,9 @@ type Policy struct {
 	// WritableRoots are further directories that WorkspaceWrite makes writable.
 	// Naming one is an explicit grant: it wins over Protect and Hide.
 	WritableRoots []string `json:"writableRoots,omitempty"`
+	// Physical says that no root had a link in it when it was chosen: one that
+	// has one now is refused, since it was put there to lead elsewhere.
+	Physical bool `json:"physical,omitempty"`
 	// Protect adds to the files and directories inside of the workspace that
 	// stay read-only; the control files of its repository always are.
 	Protect []string `json:"protect,omitempty"`

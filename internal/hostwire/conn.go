@@ -37,6 +37,7 @@ type Conn struct {
 
 	sending  sync.Mutex // guards what follows
 	out      []frame    // waiting for the writer
+	writing  bool       // the writer has taken some and is not done
 	finished bool       // nothing is added any more
 
 	some      chan struct{} // holds one when out has become longer, or is complete
@@ -78,9 +79,9 @@ func (c *Conn) Trust() {
 // SetReceiveDeadline bounds the wait for messages; the zero time lifts it.
 func (c *Conn) SetReceiveDeadline(t time.Time) error { return c.file.SetReadDeadline(t) }
 
-// Send queues a message and returns at once. The descriptors must stay open
-// until it was answered, or the connection has ended. A peer that does not read
-// what it is sent loses the connection.
+// Send sends a message, or queues it, and returns at once. The descriptors must
+// stay open until it was answered, or the connection has ended. A peer that does
+// not read what it is sent loses the connection.
 func (c *Conn) Send(m *Message, files ...int) error {
 	if len(files) > MaxFiles {
 		return fmt.Errorf("a command may be given %d descriptors at most", MaxFiles)
@@ -105,7 +106,18 @@ func (c *Conn) Send(m *Message, files ...int) error {
 		c.Close()
 		return ErrClosed
 	}
-	c.out = append(c.out, frame{data, files})
+	f := frame{data, files}
+	if len(c.out) == 0 && !c.writing {
+		// Mostly there is room, and no need to wake another goroutine.
+		if err := c.writeFrame(&f, false); err != nil {
+			c.Close()
+			return ErrClosed
+		}
+		if len(f.data) == 0 {
+			return nil
+		}
+	}
+	c.out = append(c.out, f)
 	c.wake()
 	return nil
 }
@@ -241,10 +253,10 @@ func (c *Conn) write() {
 		}
 		c.sending.Lock()
 		frames, last := c.out, c.finished
-		c.out = nil
+		c.out, c.writing = nil, true
 		c.sending.Unlock()
-		for _, f := range frames {
-			if c.writeFrame(f) != nil {
+		for i := range frames {
+			if c.writeFrame(&frames[i], true) != nil {
 				c.Close()
 				return
 			}
@@ -252,40 +264,48 @@ func (c *Conn) write() {
 		if last {
 			return
 		}
+		c.sending.Lock()
+		c.writing = false
+		c.sending.Unlock()
 	}
 }
 
-func (c *Conn) writeFrame(f frame) error {
-	var rights []byte
-	if len(f.files) > 0 {
-		rights = unix.UnixRights(f.files...)
-	}
+// writeFrame writes what is left of a frame; without wait, as much as there is
+// room for.
+func (c *Conn) writeFrame(f *frame, wait bool) error {
 	raw, err := c.file.SyscallConn()
 	if err != nil {
 		return err
 	}
-	for data := f.data; len(data) > 0; {
+	for len(f.data) > 0 {
+		var rights []byte
+		if len(f.files) > 0 {
+			rights = unix.UnixRights(f.files...)
+		}
 		n, failure := 0, error(nil)
 		err := raw.Write(func(fd uintptr) bool {
-			n, failure = unix.SendmsgN(int(fd), data, rights, nil, unix.MSG_NOSIGNAL)
-			return failure != unix.EAGAIN
+			n, failure = unix.SendmsgN(int(fd), f.data, rights, nil, unix.MSG_NOSIGNAL)
+			return failure != unix.EAGAIN || !wait
 		})
 		if err != nil {
 			return err
 		}
 		switch failure {
 		case nil:
+			f.data, f.files = f.data[n:], nil
 		case unix.EINTR:
-			continue
+		case unix.EAGAIN:
+			return nil
 		case unix.ETOOMANYREFS:
+			if !wait {
+				return nil
+			}
 			// unix(7): too many descriptors of this user are under way at the
 			// moment, and there is no event for their having arrived.
 			time.Sleep(time.Millisecond)
-			continue
 		default:
 			return failure
 		}
-		data, rights = data[n:], nil
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -44,6 +45,7 @@ type Provider struct {
 	cells  map[string]*cell
 	stale  []*cell // replaced, with commands in them perhaps
 	temps  map[string]bool
+	roots  map[string]string // physical paths by session and spelling
 }
 
 var _ sandbox.Provider = (*Provider)(nil)
@@ -79,7 +81,7 @@ func New(config Config) (*Provider, error) {
 	}
 	return &Provider{
 		config: config, home: home, ownID: state.NewSessionID(),
-		cells: map[string]*cell{}, temps: map[string]bool{},
+		cells: map[string]*cell{}, temps: map[string]bool{}, roots: map[string]string{},
 	}, nil
 }
 
@@ -99,7 +101,8 @@ func (p *Provider) Confine(ctx context.Context, policy sandbox.Policy) (sandbox.
 			return nil, err
 		}
 	}
-	if err := p.checkWorkspace(policy); err != nil {
+	policy, err := p.settleRoots(policy)
+	if err != nil {
 		return nil, err
 	}
 	data, err := json.Marshal(policy)
@@ -172,24 +175,49 @@ func (p *Provider) drop(key string, c *cell) {
 	}
 }
 
-// checkWorkspace refuses a workspace that is not there: a sandbox for it could
-// not be made, and one without it would be another.
-func (p *Provider) checkWorkspace(policy sandbox.Policy) error {
-	roots := []string{policy.WorkspaceRoot}
-	if policy.Mode == sandbox.WorkspaceWrite {
-		roots = append(roots, policy.WritableRoots...)
+// settleRoots returns the policy with its roots as physical paths. A root that is
+// not there is refused: a sandbox for it could not be made, and one without it
+// would be another. So is one that leads elsewhere than it did at first: commands
+// may have put a link in its place.
+func (p *Provider) settleRoots(policy sandbox.Policy) (sandbox.Policy, error) {
+	root, err := p.settleRoot(&policy, policy.WorkspaceRoot)
+	if err != nil {
+		return policy, fault.New(sandbox.ErrUnavailable, "the workspace %q cannot be used: %w. Create it, or choose another with --workspace", policy.WorkspaceRoot, err)
 	}
-	for i, root := range roots {
-		_, err := os.Stat(root)
-		switch {
-		case err == nil:
-		case i == 0:
-			return fault.New(sandbox.ErrUnavailable, "the workspace %q cannot be used: %w. Create it, or choose another with --workspace", root, err)
-		default:
-			return fault.New(sandbox.ErrUnavailable, "the writable root %q cannot be used: %w. Create it, or leave it out", root, err)
+	policy.WorkspaceRoot = root
+	if policy.Mode != sandbox.WorkspaceWrite {
+		policy.WritableRoots = nil
+	}
+	policy.WritableRoots = slices.Clone(policy.WritableRoots)
+	for i, path := range policy.WritableRoots {
+		if policy.WritableRoots[i], err = p.settleRoot(&policy, path); err != nil {
+			return policy, fault.New(sandbox.ErrUnavailable, "the writable root %q cannot be used: %w. Create it, or leave it out", path, err)
 		}
 	}
-	return nil
+	return policy, nil
+}
+
+// errReplaced refuses a root that leads elsewhere than it did.
+var errReplaced = errors.New("it was replaced by a link")
+
+func (p *Provider) settleRoot(policy *sandbox.Policy, path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	if policy.Physical && real != path {
+		return "", errReplaced
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, spelling := range []string{path, real} {
+		known := policy.SessionID + "\x00" + spelling
+		if first, ok := p.roots[known]; ok && first != real {
+			return "", errReplaced
+		}
+		p.roots[known] = real
+	}
+	return real, nil
 }
 
 // make makes a confinement in the most complete tier that works.

@@ -45,11 +45,9 @@ type cache struct {
 // newPlan examines the host for a policy.
 func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	pl := &plan{policy: policy, home: physical(p.home.Root())}
-	for _, path := range policy.WritableRoots {
-		pl.granted = append(pl.granted, physical(path))
-	}
 	if policy.Mode == sandbox.WorkspaceWrite {
-		root := physical(policy.WorkspaceRoot)
+		root := policy.WorkspaceRoot // physical, as all roots are
+		pl.granted = policy.WritableRoots
 		layout := gitdir.Search{Configs: gitConfigs(policy.UserHome)}.Find(root)
 		for _, dir := range layout.Hooks {
 			// Once there, it is protected. That it cannot be made is no reason
@@ -69,8 +67,6 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 			pl.protected = append(pl.protected, physical(path))
 		}
 		pl.caches = p.planCaches(policy)
-	} else {
-		pl.granted = nil
 	}
 	for _, path := range policy.Hide {
 		pl.hidden = append(pl.hidden, physical(path))

@@ -65,9 +65,11 @@ func (p *Provider) Survey(ctx context.Context) Survey {
 		Kernel: facts.kernel, Container: facts.container(),
 		LandlockABI: facts.landlockABI, FastSpawn: facts.fastSpawn,
 	}
+	var pl *plan
 	workspace, err := os.MkdirTemp("", "hardshell-survey-")
 	if err == nil {
 		defer os.RemoveAll(workspace)
+		pl, err = p.newPlan(sandbox.Policy{Mode: sandbox.ReadOnly, WorkspaceRoot: workspace})
 	}
 	allowed := p.tiers()
 	for _, tier := range Tiers() {
@@ -75,7 +77,7 @@ func (p *Provider) Survey(ctx context.Context) Survey {
 		var effects *sandbox.Effects
 		tried := err
 		if tried == nil {
-			effects, tried = p.try(ctx, tier, workspace)
+			effects, tried = p.try(ctx, tier, pl)
 		}
 		switch {
 		case tried != nil:
@@ -88,18 +90,17 @@ func (p *Provider) Survey(ctx context.Context) Survey {
 		}
 		s.Tiers = append(s.Tiers, t)
 	}
-	s.Blockers = facts.blockers(s.Tiers)
+	s.Blockers = []Blocker{}
+	if err == nil { // else it is no tier's fault
+		s.Blockers = facts.blockers(s.Tiers)
+	}
 	return s
 }
 
 // try makes a confinement of one tier and runs a command in it.
-func (p *Provider) try(ctx context.Context, tier sandbox.Tier, workspace string) (*sandbox.Effects, error) {
+func (p *Provider) try(ctx context.Context, tier sandbox.Tier, pl *plan) (*sandbox.Effects, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
-	}
-	pl, err := p.newPlan(sandbox.Policy{Mode: sandbox.ReadOnly, WorkspaceRoot: workspace})
-	if err != nil {
-		return nil, err
 	}
 	c, err := p.build(tier, pl)
 	if err != nil {

@@ -87,7 +87,9 @@ func (f *facts) blockers(tiers []TierSurvey) []Blocker {
 	if !f.root {
 		add(Blocker{ID: "not-root", Cause: "Only root can make namespaces without a user namespace."}, root)
 	}
-	f.containerBlockers(func(b Blocker) { add(b, users, root) })
+	if f.fastSpawn || !f.portable && f.arch == "amd64" { // else they were not tried
+		f.containerBlockers(func(b Blocker) { add(b, users, root) })
+	}
 	f.landlockBlocker(func(b Blocker) { add(b, landlock) })
 	return list
 }

@@ -154,8 +154,8 @@ func (f *fixture) workspaceWrite() sandbox.Confinement {
 func (f *fixture) program(c sandbox.Confinement, argv ...string) subprocess.Spec {
 	collect := subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: 1 << 20}
 	return subprocess.Spec{
-		Argv:   argv,
-		Dir:    f.Workspace,
+		Argv: argv,
+		Dir:  f.Workspace,
 		Env: map[string]string{"HOME": f.UserHome, "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1",
 			// With the race detector an attempt would sleep a second at its end.
 			"GORACE": "atexit_sleep_ms=0"},
@@ -167,8 +167,8 @@ func (f *fixture) program(c sandbox.Confinement, argv ...string) subprocess.Spec
 }
 
 // prelude gives every script its names and a gate: "await FILE" waits until
-// the file exists.
-const prelude = `await() { until [ -e "$1" ]; do sleep 0.02; done; }; ws=$1 out=$2 marker=$3 dsh=$4
+// the file exists, but not for ever: a test that was killed opens no gate.
+const prelude = `await() { local n; for n in {1..6000}; do [ ! -e "$1" ] || return 0; sleep 0.02; done; exit 99; }; ws=$1 out=$2 marker=$3 dsh=$4
 `
 
 // bash is a spec of one script.

@@ -1,6 +1,10 @@
 package sandboxtest
 
-import "hardshell/sandbox"
+import (
+	"os"
+
+	"hardshell/sandbox"
+)
 
 // gitChecks are about git that works although parts of its repository are
 // protected.
@@ -62,15 +66,19 @@ git init -q super && cd super && git -c protocol.file.allow=always submodule --q
 			f.outside(`git init -q workspace && cd workspace && git commit -q --allow-empty -m two`)
 			f.expectStdout(f.sh(f.readOnly(), `git status --short && git log -1 --format=%s`), "two\n")
 		}},
-		check{name: "an absent directory of hooks is made, and nothing else", run: func(f *fixture) {
+		check{name: "an absent directory of hooks is made, and nothing that git would see", run: func(f *fixture) {
 			f.outside(`git init -q workspace && rm -rf workspace/.git/hooks workspace/.git/info`)
 			before := content(f.Workspace)
 			f.expectOK(f.sh(f.workspaceWrite(), `true`))
 			after := content(f.Workspace)
-			if exists(f.Workspace + "/.git/hooks") {
-				delete(after, f.Workspace+"/.git/hooks")
+			delete(after, f.Workspace+"/.git/hooks")
+			// A common directory that is the repository itself changes nothing,
+			// and keeps a command from naming another.
+			if text, err := os.ReadFile(f.Workspace + "/.git/commondir"); err == nil && string(text) == ".\n" {
+				delete(after, f.Workspace+"/.git/commondir")
 			}
 			f.expectUnchanged(before, after)
+			f.outside(`git -C workspace commit -q --allow-empty -m x && git -C workspace fsck --no-progress`)
 		}},
 		check{name: "a workspace without a repository gets nothing made in it", run: func(f *fixture) {
 			f.expectOK(f.sh(f.workspaceWrite(), `true`))

@@ -63,6 +63,18 @@ func linkChecks() []check {
 			f.symlink(f.Outside, link)
 			f.expectRefusedOutside(c, `cd "$ws/../link" && echo x >new`)
 		}},
+		{name: "a workspace that a command replaces takes nothing along", run: func(f *fixture) {
+			policy := f.policy(sandbox.WorkspaceWrite)
+			policy.WorkspaceRoot = f.Workspace + "/sub"
+			policy.WritableRoots = []string{f.Workspace}
+			f.mkdir(policy.WorkspaceRoot)
+			f.sh(f.confine(policy), `mv "$ws/sub" "$ws/x" && ln -s "$out" "$ws/sub"`)
+			c, err := f.Provider.Confine(f.Context(), policy)
+			if err != nil {
+				return // refusing it is as good
+			}
+			f.expectRefusedOutside(c, `echo x >"$out/new"`)
+		}},
 		{name: "a workspace that is replaced takes nothing along", run: func(f *fixture) {
 			c := f.workspaceWrite()
 			f.sh(c, `echo first >first`)
@@ -73,7 +85,9 @@ func linkChecks() []check {
 			spec := f.bash(c, `echo x >"$ws/new"`)
 			spec.Dir = f.Base
 			before := content(f.Outside)
-			f.run(spec)
+			if h, err := f.Runtime.Spawn(f.Context(), spec); err == nil { // refusing it is as good
+				f.await(h)
+			}
 			f.expectUnchanged(before, content(f.Outside))
 		}},
 	}

@@ -1,0 +1,38 @@
+package compose
+
+import (
+	"context"
+
+	"hardshell/sandbox/native"
+)
+
+// Survey is what a host has to confine with, TierSurvey one way of it, Blocker
+// what stands in the way of some.
+type (
+	Survey     = native.Survey
+	TierSurvey = native.TierSurvey
+	Blocker    = native.Blocker
+)
+
+// SurveyHost tries what the row "sandbox" of rows could confine with. It fails as
+// Build does; that nothing works is no error. Without such a row there is nothing
+// to try.
+func SurveyHost(ctx context.Context, rows []Row, in Surroundings) (Survey, error) {
+	for _, row := range rows {
+		if row.Plugin != PluginSandbox {
+			continue
+		}
+		var c Composition
+		in.Durable = false
+		if err := c.addSandbox(row, in); err != nil {
+			return Survey{}, err
+		}
+		defer c.Sandbox.Close()
+		if surveyor, ok := c.Sandbox.(interface {
+			Survey(context.Context) native.Survey
+		}); ok {
+			return surveyor.Survey(ctx), nil
+		}
+	}
+	return Survey{}, nil
+}
