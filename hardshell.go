@@ -51,6 +51,11 @@ type Options struct {
 	Mode          sandbox.Mode
 	Network       sandbox.Network
 	WritableRoots []string
+	// SessionHost is the program that becomes the host of a named session, an
+	// absolute path and first arguments; hardshell itself is one with the
+	// argument "session-host". The host spawns the session's commands, and holds
+	// its sandbox between one harness and the next. Without it this process does.
+	SessionHost []string
 	// Log is told what a person debugging wants to know; nil discards.
 	Log *slog.Logger
 }
@@ -98,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 		o.Log.Warn("the home cannot be trusted", "error", err)
 	}
 	parts, err := compose.Build(compose.Default(), compose.Surroundings{
-		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "",
+		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "", Host: o.SessionHost,
 		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots},
 		Log:       o.Log,
 	})

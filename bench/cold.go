@@ -33,7 +33,6 @@ func (p *place) cold(o Options) []measurement {
 			continue
 		}
 		m := p.program("cold-"+peer.name, o, path, strings.Fields(strings.ReplaceAll(peer.args, "WORKSPACE", p.workspace))...)
-		m.runs = max(o.Runs/4, 5)
 		m.aName = strings.ReplaceAll(peer.name+" "+peer.args, "WORKSPACE", ".")
 		list = append(list, m)
 	}
@@ -43,7 +42,7 @@ func (p *place) cold(o Options) []measurement {
 // program is a pair of a program and a bare bash.
 func (p *place) program(name string, o Options, path string, args ...string) measurement {
 	return measurement{
-		name: name, runs: max(o.Runs/2, 5), optional: true,
+		name: name, runs: max(o.Runs/4, 5), optional: true,
 		a: func(ctx context.Context) error {
 			cmd := exec.CommandContext(ctx, path, args...)
 			cmd.Dir = p.workspace

@@ -57,7 +57,7 @@ func (p *place) first(tier sandbox.Tier, o Options) measurement {
 		return provider.Close()
 	}
 	return measurement{
-		name: string(tier) + "-first", runs: max(o.Runs/4, 5), optional: true,
+		name: string(tier) + "-first", runs: max(o.Runs/5, 5), optional: true,
 		aName: "first command in " + string(tier),
 		a: func(ctx context.Context) error {
 			executor, made, err := p.executor(tier)

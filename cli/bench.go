@@ -20,13 +20,13 @@ func (a *app) benchCommand() *cobra.Command {
 bare: unconfined, in each tier of confinement that works here (a command of a
 sandbox that is there, and the first of one that is made for it), the same work
 inside and outside, and this program and every other that confines found on PATH,
-started for one command. It takes under a minute, and most of it on a slow disk.
+started for one command. On an idle machine it takes less than a minute.
 
 The two sides of a pair run in turn. The ratio is the median over all pairs, the
 times are the medians of each side.`,
 		Example: `  hardshell bench
   hardshell bench --runs 20 --json | jq '.pairs[] | [.name, .ratio]'`,
-		Args:    cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || megabytes < 1 {
 				return usagef("--runs and --megabytes must be positive")

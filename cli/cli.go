@@ -15,6 +15,7 @@ import (
 
 	"hardshell"
 	"hardshell/internal/fault"
+	"hardshell/internal/hostwire"
 )
 
 // Exit statuses that are not a command's own.
@@ -150,6 +151,7 @@ func (a *app) open(ctx context.Context, o hardshell.Options) (*hardshell.Harness
 		return nil, err
 	}
 	o.Home, o.Session, o.Log = a.home, a.session, log
+	o.SessionHost = []string{"/proc/self/exe", hostwire.Argument}
 	h, err := hardshell.Open(ctx, o)
 	if fault.CodeOf(err) == fault.InvalidArgument {
 		return nil, usageError{err}

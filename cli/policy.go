@@ -22,6 +22,9 @@ func (f *policyFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.workspace, "workspace", "", "directory that the session works in (default: the current one)")
 	flags.StringVar(&f.network, "network", "", "what the command can reach: open, or none for a loopback of its own (default: the policy's, open)")
 	flags.StringArrayVar(&f.write, "write", nil, "directory that the command may change besides the workspace; may be repeated")
+	for _, dir := range []string{"workspace", "write"} {
+		_ = cmd.MarkFlagDirname(dir) // it fails only for a flag that does not exist
+	}
 	complete(cmd, "mode", string(sandbox.ReadOnly), string(sandbox.WorkspaceWrite), string(sandbox.DangerFullAccess))
 	complete(cmd, "network", string(sandbox.NetworkOpen), string(sandbox.NetworkNone))
 }

@@ -70,6 +70,7 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 	flags.SetInterspersed(false)
 	f.policyFlags.add(cmd)
 	flags.StringVar(&f.workdir, "workdir", "", "directory that the command runs in (default: the workspace)")
+	_ = cmd.MarkFlagDirname("workdir") // it fails only for a flag that does not exist
 	flags.StringVar(&f.timeout, "timeout", "", "longest run time: a duration such as 90s or 5m, bare milliseconds, or none (default 2m)")
 	flags.StringArrayVar(&f.env, "env", nil, "set an environment variable, NAME=VALUE; may be repeated")
 	flags.BoolVar(&f.stdin, "stdin", false, "forward standard input; otherwise the command reads an end of file")

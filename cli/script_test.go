@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"hardshell/cli"
+	"hardshell/host"
 	"hardshell/internal/spawn"
 )
 
@@ -28,6 +29,9 @@ var update = flag.Bool("update", false, "rewrite the expected texts of the scrip
 // TestMain puts this binary on PATH as hardshell and, as the shell, hsh, so that scripts and tests run
 // real processes.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == host.Argument {
+		os.Exit(host.Main())
+	}
 	// The race detector would make each of them sleep for a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	as := func(face func(context.Context, []string, cli.Streams) int) func() {

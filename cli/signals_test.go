@@ -53,6 +53,27 @@ func TestASignalEndsTheTree(t *testing.T) {
 	}
 }
 
+func TestASignalEndsTheShell(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		signal syscall.Signal
+		status int
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
+		t.Run(c.signal.String(), func(t *testing.T) {
+			t.Parallel()
+			mark := newMark()
+			p := start(t, "-c", tree(mark))
+			p.up()
+			awaitMarked(t, mark, 4)
+			p.signal(c.signal)
+			if status, out, stderr := p.end(); status != c.status || out != "" || stderr != "" {
+				t.Errorf("status %d, want %d; output %q, standard error %q", status, c.status, out, stderr)
+			}
+			wantGone(t, mark)
+		})
+	}
+}
+
 func TestASignalIsAnAbortInTheDocument(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode string) {

@@ -15,6 +15,7 @@ import (
 	"hardshell/shell/confined"
 	"hardshell/shellenv"
 	"hardshell/subprocess"
+	"hardshell/subprocess/host"
 	"hardshell/subprocess/local"
 	"hardshell/tool"
 	toolbash "hardshell/tool/bash"
@@ -27,9 +28,12 @@ type Surroundings struct {
 	// works in.
 	SessionID string
 	Workspace string
-	// Durable says that the session outlives this process: its commands are
-	// spawned by its session host.
+	// Durable says that the session outlives this process.
 	Durable bool
+	// Host is the absolute path of the program that becomes the session host of a
+	// durable session, and its first arguments. Without one this process spawns
+	// the commands itself.
+	Host []string
 	// Overrides change the policy of the row "sandbox-policy".
 	Overrides Overrides
 	// Log is told what a person debugging wants to know.
@@ -46,6 +50,8 @@ type Composition struct {
 	Shell       shell.Executor
 	Tools       *tool.Registry
 	Pipeline    *tool.Pipeline
+
+	host *host.Runtime // the runtime, when that is a session host's
 }
 
 // Runtime is the runtime of a composition.
@@ -87,7 +93,7 @@ func (c *Composition) add(row Row, in Surroundings) error {
 	}
 	switch row.Plugin {
 	case PluginSubprocess:
-		c.Runtime = local.New(local.Config{SpillDir: in.Home.Spill(in.SessionID)})
+		c.addRuntime(in)
 		return nil
 	case PluginSandbox:
 		return c.addSandbox(row, in)
@@ -127,6 +133,20 @@ func (c *Composition) addSession() error {
 	return err
 }
 
+// addRuntime has commands spawned in this process, or by the host of a session
+// that outlives it.
+func (c *Composition) addRuntime(in Surroundings) {
+	if in.Durable && len(in.Host) > 0 {
+		c.host = host.New(host.Config{
+			Home: in.Home, SessionID: in.SessionID, Keep: true,
+			SpillDir: in.Home.Spill(in.SessionID), Command: in.Host,
+		})
+		c.Runtime = c.host
+		return
+	}
+	c.Runtime = local.New(local.Config{SpillDir: in.Home.Spill(in.SessionID)})
+}
+
 func (c *Composition) addSandbox(row Row, in Surroundings) error {
 	config, ok := row.Config.(SandboxConfig)
 	if !ok {
@@ -135,6 +155,13 @@ func (c *Composition) addSandbox(row Row, in Surroundings) error {
 	tiers, err := config.Tiers()
 	if err != nil {
 		return err
+	}
+	if c.host != nil {
+		if tiers != nil {
+			return fmt.Errorf("a session host uses every backend: backend is %q, and not %s", config.Backend, BackendAuto)
+		}
+		c.Sandbox = c.host.Sandbox()
+		return nil
 	}
 	c.Sandbox, err = native.New(native.Config{
 		Home: in.Home.Root(), Tiers: tiers, Ephemeral: !in.Durable, Log: in.Log,

@@ -182,7 +182,7 @@ func (f *fence) Start(attr *spawn.Attr) (*spawn.Child, error) {
 }
 
 // usable implements confinement.
-func (f *fence) usable() bool { return same(f.roots) && !came(f.plan.absent) }
+func (f *fence) usable() bool { return same(f.roots) && !f.plan.absent.came() }
 
 // idle implements confinement. A thread that waits costs little, and commands
 // that were told of it may still begin.

@@ -88,9 +88,6 @@ const (
 	sealed   = keptTree | unix.MOUNT_ATTR_RDONLY
 )
 
-// devices are those that every program may expect.
-var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
-
 // mountAll makes the file system of the sandbox, but for /proc.
 func (m *mounter) mountAll(l *layout, tempDir string) {
 	m.Call("make all mounts private", unix.SYS_MOUNT, "none", "/", 0, unix.MS_REC|unix.MS_PRIVATE, 0)
@@ -191,7 +188,7 @@ var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/pr
 
 // mountProc gives the sandbox the view of its own processes. It comes from
 // inside of the pid namespace. Limit bounds the processes of that; 0 leaves them.
-func (m *mounter) mountProc(present func(string) bool, limit int) {
+func (m *mounter) mountProc(limit int) {
 	m.mount("proc", "/proc", unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if limit > 0 {
 		m.limitPIDs(limit)

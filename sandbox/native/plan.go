@@ -23,10 +23,11 @@ type plan struct {
 	pinned    []string // must stay what they are, though they can be written
 	protected []string // stay read-only inside of the roots
 	hidden    []string
-	absent    []string // to be protected or hidden as soon as they are there
-	shown     []string // inside of the hidden home, read-only
-	placed    []string // made for as long as the sandbox lasts
-	unseen    bool     // something that should be protected was not found
+	absent    *absentees // to be protected or hidden as soon as they are there
+	shown     []string   // inside of the hidden home, read-only
+	placed    []string   // made for as long as the sandbox lasts
+	blind     bool       // the sockets of the host are not known
+	unseen    bool       // something that should be protected was not found
 	home      string
 	caches    []cache
 	sockets   []string // sockets and directories of them that may be reached
@@ -45,6 +46,7 @@ type cache struct {
 // newPlan examines the host for a policy.
 func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	pl := &plan{policy: policy, home: physical(p.home.Root())}
+	var absent []string
 	if policy.Mode == sandbox.WorkspaceWrite {
 		root := policy.WorkspaceRoot // physical, as all roots are
 		pl.granted = policy.WritableRoots
@@ -58,7 +60,7 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 		pl.unseen = layout.Truncated
 		pl.place(layout.Exposed)
 		for _, name := range append(gitdir.ToolNames(), ".git") {
-			pl.absent = append(pl.absent, filepath.Join(root, name))
+			absent = append(absent, filepath.Join(root, name))
 		}
 		pl.writable = append(append([]string{root}, pl.granted...), layout.Writable...)
 		pl.pinned = layout.Pinned
@@ -71,15 +73,11 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	for _, path := range policy.Hide {
 		pl.hidden = append(pl.hidden, physical(path))
 	}
-	exists := func(path string) bool {
-		_, err := os.Lstat(path)
-		return err == nil
-	}
-	missing := func(path string) bool { return !exists(path) }
+	missing := func(path string) bool { return !present(path) }
 	pl.pinned = slices.DeleteFunc(pl.pinned, missing)
 	pl.protected = slices.DeleteFunc(pl.protected, missing)
-	pl.absent = append(pl.absent, pl.hidden...)
-	pl.absent = slices.DeleteFunc(pl.absent, exists)
+	absent = append(absent, pl.hidden...)
+	pl.absent = watchAbsent(slices.DeleteFunc(absent, present))
 	pl.hidden = slices.DeleteFunc(pl.hidden, missing)
 	// An explicit grant wins over what protects and hides.
 	granted := func(path string) bool { return slices.Contains(pl.granted, path) }
@@ -180,6 +178,7 @@ func (pl *plan) foreignSockets(skip func(path string) bool) []string {
 			slices.ContainsFunc(pl.sockets, inside) || skip != nil && skip(path)
 	})
 	if err != nil {
+		pl.blind = true
 		return nil
 	}
 	return all

@@ -101,7 +101,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 	if pl.unseen {
 		s.report.Effects.ProtectedPaths = sandbox.Partial
 	}
-	if abi < abstractUnixABI && s.scopesSockets(pl) {
+	if pl.blind || abi < abstractUnixABI && s.scopesSockets(pl) {
 		s.report.Effects.Unix = sandbox.Partial
 	}
 	return s, nil
@@ -155,10 +155,6 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 		return err
 	}
 	defer r.Close()
-	present := func(path string) bool {
-		_, err := os.Lstat(path)
-		return err == nil
-	}
 	lock := newLock(pl, true, enter >= 0)
 	limit := 0
 	if enter >= 0 && pidMaxIsPerNamespace() {
@@ -179,7 +175,7 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 			Settle: func(p *spawn.Program) {
 				lock.settle(p)
 				m := newMounter(p)
-				m.mountProc(present, limit)
+				m.mountProc(limit)
 				if s.flags&unix.CLONE_NEWNET != 0 {
 					raiseLoopback(p)
 				}
@@ -293,7 +289,7 @@ func (s *space) current() bool {
 	s.entering.RLock()
 	closed := s.isClosed()
 	s.entering.RUnlock()
-	if closed || !same(s.roots) || came(s.plan.absent) {
+	if closed || !same(s.roots) || s.plan.absent.came() {
 		return false
 	}
 	return s.plan.policy.Sockets.Host || len(s.plan.foreignSockets(s.covers)) == 0

@@ -52,8 +52,8 @@ func hostFacts() facts {
 		lsm:           readLine("/sys/kernel/security/lsm"),
 		apparmorLabel: readLine("/proc/self/attr/current"),
 		version:       readLine("/proc/version"),
-		docker:        exists("/.dockerenv"),
-		podman:        exists("/run/.containerenv"),
+		docker:        isThere("/.dockerenv"),
+		podman:        isThere("/run/.containerenv"),
 		kubernetes:    os.Getenv("KUBERNETES_SERVICE_HOST") != "",
 		maskedProc:    maskedProc(readAll("/proc/self/mountinfo")),
 	}
@@ -119,7 +119,7 @@ func readAll(path string) string {
 	return string(data)
 }
 
-func exists(path string) bool {
+func isThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }

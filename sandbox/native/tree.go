@@ -20,6 +20,9 @@ var runKept = []string{
 // programs, now or later.
 var socketDirs = []string{"/run", "/var/lib/docker", "/var/lib/containerd", "/var/snap"}
 
+// devices are those that every program may expect.
+var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
 // layout is the plan as a file system.
 func (pl *plan) layout() (*layout, error) {
 	var list []placement

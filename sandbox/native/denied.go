@@ -1,5 +1,3 @@
-//go:build unix
-
 package native
 
 import (
@@ -7,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"hardshell/sandbox"
 )
@@ -72,15 +68,6 @@ func (c *confined) allows(path string) bool {
 // hides reports whether a path cannot be seen.
 func (pl *plan) hides(path string) bool {
 	return slices.ContainsFunc(append([]string{pl.home}, pl.hidden...), func(root string) bool { return within(path, root) })
-}
-
-// couldWrite reports whether this process may write to path, or make it.
-func couldWrite(path string) bool {
-	err := unix.Access(path, unix.W_OK)
-	if err == unix.ENOENT {
-		err = unix.Access(filepath.Dir(path), unix.W_OK)
-	}
-	return err == nil
 }
 
 // quoted finds the paths that programs put into quotes of any kind.

@@ -1,20 +1,15 @@
-//go:build unix
-
 package native
 
 import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 // fileID tells whether a path still names the same file.
 type fileID struct {
 	path string
-	dev  uint64
-	ino  uint64
+	info os.FileInfo
 }
 
 // watched are the files of a plan that a confinement is made for: when one of
@@ -28,27 +23,17 @@ func (pl *plan) watched() []fileID {
 func identify(paths []string) []fileID {
 	var list []fileID
 	for _, path := range paths {
-		var st unix.Stat_t
-		if unix.Stat(path, &st) == nil {
-			list = append(list, fileID{path, uint64(st.Dev), uint64(st.Ino)})
+		if info, err := os.Stat(path); err == nil {
+			list = append(list, fileID{path, info})
 		}
 	}
 	return list
 }
 
-// came reports whether one of paths is there.
-func came(paths []string) bool {
-	return slices.ContainsFunc(paths, func(path string) bool {
-		var st unix.Stat_t
-		return unix.Lstat(path, &st) == nil
-	})
-}
-
 // same reports whether all of them name it still.
 func same(files []fileID) bool {
 	for _, f := range files {
-		var st unix.Stat_t
-		if unix.Stat(f.path, &st) != nil || uint64(st.Dev) != f.dev || uint64(st.Ino) != f.ino {
+		if info, err := os.Stat(f.path); err != nil || !os.SameFile(info, f.info) {
 			return false
 		}
 	}
