@@ -79,10 +79,14 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	absent = append(absent, pl.hidden...)
 	pl.absent = watchAbsent(slices.DeleteFunc(absent, present))
 	pl.hidden = slices.DeleteFunc(pl.hidden, missing)
-	// An explicit grant wins over what protects and hides.
-	granted := func(path string) bool { return slices.Contains(pl.granted, path) }
-	pl.protected = slices.DeleteFunc(pl.protected, granted)
-	pl.hidden = slices.DeleteFunc(pl.hidden, granted)
+	// An explicit grant wins over what hides that very path, and over what
+	// protects something in it when it lies inside of the workspace itself.
+	pl.hidden = slices.DeleteFunc(pl.hidden, func(path string) bool { return slices.Contains(pl.granted, path) })
+	pl.protected = slices.DeleteFunc(pl.protected, func(path string) bool {
+		return slices.ContainsFunc(pl.granted, func(grant string) bool {
+			return within(path, grant) && (path == grant || grant != policy.WorkspaceRoot && within(grant, policy.WorkspaceRoot))
+		})
+	})
 
 	pl.sockets = policy.Sockets.Paths
 	if !policy.Sockets.Host {
