@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 )
@@ -32,7 +33,7 @@ func (p *place) cold(o Options) []measurement {
 		if err != nil {
 			continue
 		}
-		m := p.program("cold-"+peer.name, o, path, strings.Fields(strings.ReplaceAll(peer.args, "WORKSPACE", p.workspace))...)
+		m := p.program("cold-"+peer.name, o, path, strings.Fields(strings.ReplaceAll(peer.args, "WORKSPACE", p.empty))...)
 		m.aName = strings.ReplaceAll(peer.name+" "+peer.args, "WORKSPACE", ".")
 		list = append(list, m)
 	}
@@ -43,9 +44,10 @@ func (p *place) cold(o Options) []measurement {
 func (p *place) program(name string, o Options, path string, args ...string) measurement {
 	return measurement{
 		name: name, runs: max(o.Runs/4, 5), optional: true,
+		prepare: func(context.Context) error { return os.MkdirAll(p.empty, 0o700) },
 		a: func(ctx context.Context) error {
 			cmd := exec.CommandContext(ctx, path, args...)
-			cmd.Dir = p.workspace
+			cmd.Dir = p.empty
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			if err := cmd.Run(); err != nil {

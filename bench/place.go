@@ -20,6 +20,7 @@ import (
 // executors.
 type place struct {
 	dir, home, workspace string
+	empty                string // a workspace with nothing in it
 	runtime              *local.Runtime
 	plain                shell.Executor
 	providers            []sandbox.Provider
@@ -33,7 +34,7 @@ func newPlace() (*place, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	p := &place{dir: dir, home: filepath.Join(dir, "home"), workspace: filepath.Join(dir, "workspace")}
+	p := &place{dir: dir, home: filepath.Join(dir, "home"), workspace: filepath.Join(dir, "workspace"), empty: filepath.Join(dir, "empty")}
 	if err := os.Mkdir(p.workspace, 0o700); err != nil {
 		os.RemoveAll(dir)
 		return nil, err

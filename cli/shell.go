@@ -2,24 +2,23 @@ package cli
 
 import (
 	"context"
-	"regexp"
+	"strings"
 
 	"hardshell"
 	"hardshell/shell"
 )
 
-// shellOptions are the options of bash that a command line for it begins with
-// when it is to run a script: -c, alone or among others, -lc for instance.
-var shellOptions = regexp.MustCompile(`^-[abefhiklmnprtuvxBCDEHPTl]*c[abefhiklmnprtuvxBCDEHPTl]*$`)
-
-// isShell reports whether the arguments are those of a shell.
+// isShell reports whether the arguments are those of a shell that is to run a
+// script: options of one letter each, -c among them, as in -c, -lc and -l -c.
 func isShell(args []string) bool {
+	const letters = "abefhiklmnprtuvxBCDEHPT" // those of bash that take no value
 	for _, arg := range args {
-		if shellOptions.MatchString(arg) {
-			return true
-		}
-		if arg != "-l" && arg != "-i" && arg != "-e" && arg != "-u" && arg != "-x" {
+		options, ok := strings.CutPrefix(arg, "-")
+		if !ok || strings.Trim(options, letters+"c") != "" || options == "" || options == "h" {
 			return false
+		}
+		if strings.Contains(options, "c") {
+			return true
 		}
 	}
 	return false

@@ -53,6 +53,16 @@ func rows(t *testing.T, ids ...string) []compose.Row {
 	return list
 }
 
+// policyRow returns the row of the policy, changed.
+func policyRow(t *testing.T, change func(*compose.SandboxPolicyConfig)) compose.Row {
+	t.Helper()
+	r := row(t, "sandbox-policy")
+	config := r.Config.(compose.SandboxPolicyConfig)
+	change(&config)
+	r.Config = config
+	return r
+}
+
 func TestDefaultRowsAreAnInterface(t *testing.T) {
 	t.Parallel()
 	got, err := json.MarshalIndent(compose.Default(), "", "  ")
@@ -145,6 +155,10 @@ func TestBuildNamesTheRowAtFault(t *testing.T) {
 		{"a shell before its sandbox", rows(t, "subprocess", "shell"), `composition row "shell": it needs a row of plugin "sandbox-native" before it`},
 		{"a shell before its policy", rows(t, "subprocess", "sandbox", "shell"), `composition row "shell": it needs a row of plugin "sandbox-policy" before it`},
 		{"a sandbox of another kind", with(compose.Row{ID: "sandbox", Plugin: compose.PluginSandbox, Config: compose.SandboxConfig{Backend: "hope"}}), `composition row "sandbox": there is no sandbox backend "hope": use auto, namespaces, root-namespaces or landlock`},
+		{"a policy of no mode", with(policyRow(t, func(c *compose.SandboxPolicyConfig) { c.Mode = "open" })), `composition row "sandbox-policy": unknown sandbox mode "open": use read-only, workspace-write or danger-full-access`},
+		{"a policy of no network", with(policyRow(t, func(c *compose.SandboxPolicyConfig) { c.Network = "some" })), `composition row "sandbox-policy": unknown network "some": use open or none`},
+		{"a policy of no caches", with(policyRow(t, func(c *compose.SandboxPolicyConfig) { c.Caches = "mine" })), `composition row "sandbox-policy": unknown caches "mine": use private, shared or none`},
+		{"a policy of no ptrace", with(policyRow(t, func(c *compose.SandboxPolicyConfig) { c.Ptrace = "maybe" })), `composition row "sandbox-policy": ptrace is "maybe": use allow or deny`},
 		{"a session before its environment", rows(t, "session", "shell-env"), `composition row "session": it needs a row of plugin "shell-env" before it`},
 		{"a tool before its shell", rows(t, "subprocess", "shell-env", "tool-bash", "shell"), `composition row "tool-bash": it needs a row of plugin "shell-confined" before it`},
 		{"a tool before its environment", rows(t, "subprocess", "sandbox", "sandbox-policy", "shell", "tool-bash"), `composition row "tool-bash": it needs a row of plugin "shell-env" before it`},

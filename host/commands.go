@@ -47,7 +47,7 @@ func (c *client) spawn(s *hostwire.Spawn, files []int) (*proctree.Tree, error) {
 	defer c.trees.Leave()
 	start := spawn.Start
 	if s.Policy != nil {
-		confinement, err := c.confinement(s.Policy)
+		confinement, err := c.announced(s.Policy, s.Report)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"hardshell/internal/fault"
@@ -13,13 +14,29 @@ import (
 // confinement returns the confinement of a policy as it crossed.
 func (c *client) confinement(data json.RawMessage) (sandbox.Confinement, error) {
 	var policy sandbox.Policy
-	if err := json.Unmarshal(data, &policy); err != nil {
-		return nil, fault.New(fault.Invariant, "a policy cannot be read: %w", err)
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields() // of a newer client: each may be a restriction
+	if err := decoder.Decode(&policy); err != nil {
+		return nil, fault.New(fault.SandboxUnavailable,
+			"the session host cannot read the policy: %w. It may be older than this program: end the session, and start it again", err)
 	}
 	if err := policy.Validate(); err != nil {
 		return nil, err
 	}
 	return c.server.provider.Confine(c.attached, policy)
+}
+
+// announced returns the confinement of a spawn, if it is what was announced.
+func (c *client) announced(policy, report json.RawMessage) (sandbox.Confinement, error) {
+	confinement, err := c.confinement(policy)
+	if err != nil {
+		return nil, err
+	}
+	var want sandbox.Report
+	if err := json.Unmarshal(report, &want); err != nil || want != confinement.Report() {
+		return nil, sandbox.Unavailable(want.Mode, "what can be enforced has changed: run the command again")
+	}
+	return confinement, nil
 }
 
 // confine reports what a policy would enforce.

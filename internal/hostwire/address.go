@@ -41,7 +41,11 @@ func newSocket() (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	return fd, unix.SetNonblock(fd, true)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 // Pair returns the two ends of a connection, close-on-exec.

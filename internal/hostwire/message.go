@@ -115,6 +115,8 @@ type Spawn struct {
 	Grace time.Duration `json:"grace"`
 	// Policy is a sandbox.Policy; absent, nothing confines the command.
 	Policy json.RawMessage `json:"policy,omitempty"`
+	// Report is the report that Confined announced for it.
+	Report json.RawMessage `json:"report,omitempty"`
 }
 
 // Spawned answers Spawn, also when nothing was spawned.

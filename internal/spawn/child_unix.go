@@ -27,6 +27,9 @@ func (c *Child) WaitExit() { c.exit.wait() }
 // frees what the wait needed.
 func (c *Child) Reap() Status {
 	defer c.exit.close()
+	if c.pid <= 0 {
+		panic("spawn: a child without a process id") // wait4 would take any child
+	}
 	var ws syscall.WaitStatus
 	var usage syscall.Rusage
 	for {

@@ -34,7 +34,9 @@ var withoutClone3 atomic.Bool
 func runChild(args *cloneArgs, size uintptr, steps *step, failed *failure) (pid uintptr)
 
 // startFast starts a child through clone3 or clone: errFastRefused when this host
-// refuses the way as such, else an *Error.
+// refuses the way as such, else an *Error. Package syscall's ForkLock is not
+// taken: it keeps descriptors that are about to become close-on-exec out of
+// children, and the program of this one closes all that it was not given.
 func startFast(attr *Attr) (*Child, error) {
 	old := withoutClone3.Load()
 	p, born, err := compile(attr, old)

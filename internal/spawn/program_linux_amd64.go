@@ -149,6 +149,7 @@ func compile(attr *Attr, handlers bool) (p *Program, born *uintptr, err error) {
 	}
 	if confine.Fork {
 		born = new(uintptr)
+		*born = ^uintptr(0) // none yet
 		p.keep = append(p.keep, born)
 		s := p.add(StageFork, unix.SYS_CLONE, unix.CLONE_VM|unix.CLONE_VFORK|unix.CLONE_PARENT|uintptr(unix.SIGCHLD))
 		s.flags, s.save = stepFork, born

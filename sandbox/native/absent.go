@@ -19,14 +19,14 @@ type absentees struct {
 // absentDir is the directory that paths would appear in, or the first of their
 // missing parents.
 type absentDir struct {
-	path     string
-	names    []string
-	modified time.Time // zero when it says nothing
+	path    string
+	names   []string
+	changed time.Time // zero when it says nothing
 }
 
 // settled is how old the time of a directory has to be before it can tell that
-// nothing came: the kernel's clock of files ticks every few milliseconds.
-const settled = 50 * time.Millisecond
+// nothing came: some file systems count in two seconds.
+const settled = 3 * time.Second
 
 // watchAbsent remembers paths that are not there.
 func watchAbsent(paths []string) *absentees {
@@ -59,16 +59,18 @@ func (a *absentees) came() bool {
 		if err != nil {
 			continue // a directory that went holds nothing
 		}
-		modified := info.ModTime()
-		if modified.Equal(d.modified) {
+		// The time of the last change of the inode: that of the contents can be
+		// set to any.
+		changed := changeTime(info)
+		if !changed.IsZero() && changed.Equal(d.changed) {
 			continue
 		}
 		if slices.ContainsFunc(d.names, func(name string) bool { return present(d.path + "/" + name) }) {
 			return true
 		}
-		d.modified = time.Time{}
-		if now.Sub(modified) > settled {
-			d.modified = modified
+		d.changed = time.Time{}
+		if now.Sub(changed) > settled {
+			d.changed = changed
 		}
 	}
 	return false

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"hardshell/internal/spawn"
 	"hardshell/sandbox"
 )
 
@@ -16,12 +15,16 @@ func (p *Provider) build(tier sandbox.Tier, plan *plan) (confinement, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.remake = func() (spawn.Starter, error) {
+		s.remake = func() (*space, error) {
 			again, err := p.Confine(context.Background(), plan.policy)
 			if err != nil {
 				return nil, err
 			}
-			return again.(spawn.Starter), nil
+			fresh, ok := again.(*space)
+			if !ok || fresh.report != s.report {
+				return nil, sandbox.Unavailable(plan.policy.Mode, "what can be enforced has changed: run the command again")
+			}
+			return fresh, nil
 		}
 		return s, nil
 	case sandbox.TierLandlock:

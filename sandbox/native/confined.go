@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"hardshell/internal/fault"
 	"hardshell/internal/hostsockets"
 	"hardshell/internal/spawn"
 	"hardshell/sandbox"
@@ -86,3 +87,7 @@ func (c *confined) explain(err error) error {
 	}
 	return err
 }
+
+// errTerminal refuses to hand a terminal to a confined command, which could read
+// what is typed there, and type itself.
+var errTerminal = fault.New(fault.InvalidArgument, "a confined command is not given a terminal: copy its streams through pipes")

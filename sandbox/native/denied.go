@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hardshell/sandbox"
 )
@@ -61,6 +62,9 @@ func (c *confined) allows(path string) bool {
 	if in(pl.protected) || pl.hides(path) {
 		return false
 	}
+	if pl.policy.Mode == sandbox.ReadOnly && within(path, pl.policy.WorkspaceRoot) {
+		return false // also where it lies in /tmp
+	}
 	return in(pl.writable) || within(path, pl.temp) ||
 		c.private && (within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/dev/shm"))
 }
@@ -71,15 +75,15 @@ func (pl *plan) hides(path string) bool {
 }
 
 // quoted finds the paths that programs put into quotes of any kind.
-var quoted = regexp.MustCompile(`['"` + "`" + `‘“]([^'"` + "`" + `’”]+)['"` + "`" + `’”]`)
+var quoted = lazily(`['"` + "`" + `‘“]([^'"` + "`" + `’”]+)['"` + "`" + `’”]`)
 
 // bashLine is a message of bash about a file: a word without a slash is one there.
-var bashLine = regexp.MustCompile(`^(ba)?sh: line \d+: [^/: ]+: [A-Z]`)
+var bashLine = lazily(`^(ba)?sh: line \d+: [^/: ]+: [A-Z]`)
 
 // namedPath is the path that a line of standard error is about, made physical.
 func namedPath(line, workdir string) (path string, ok bool) {
 	candidate := ""
-	if match := quoted.FindStringSubmatch(line); match != nil {
+	if match := quoted().FindStringSubmatch(line); match != nil {
 		candidate = match[1]
 	} else {
 		// bash: line 1: /etc/x: Read-only file system
@@ -97,7 +101,7 @@ func namedPath(line, workdir string) (path string, ok bool) {
 			candidate = parts[i]
 		}
 	}
-	if !strings.Contains(candidate, "/") && !bashLine.MatchString(line) {
+	if !strings.Contains(candidate, "/") && !bashLine().MatchString(line) {
 		return "", false
 	}
 	if !filepath.IsAbs(candidate) {
@@ -105,4 +109,10 @@ func namedPath(line, workdir string) (path string, ok bool) {
 	}
 	dir := physical(filepath.Dir(candidate))
 	return filepath.Join(dir, filepath.Base(candidate)), true
+}
+
+// lazily compiles an expression when it is first needed: most commands are not
+// refused anything.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -23,6 +23,9 @@ type fence struct {
 	lock  *lock
 	roots []fileID
 
+	// filtered says that the thread has the filter itself; else each child puts
+	// it on.
+	filtered bool
 	requests chan func()
 	stop     sync.Once
 	stopped  chan struct{}
@@ -111,7 +114,7 @@ func (f *fence) restrictThread(rules *landlock.Ruleset) error {
 			return err
 		}
 	}
-	if !spawn.CanConfine() {
+	if f.filtered = !spawn.CanConfine(); f.filtered {
 		return f.lock.filterThread()
 	}
 	return nil
@@ -156,10 +159,13 @@ var errEnded = errors.New("the sandbox has ended")
 func (f *fence) Start(attr *spawn.Attr) (*spawn.Child, error) {
 	inside := *attr
 	inside.Env = f.environ(attr.Env)
-	if spawn.CanConfine() {
-		inside.Confine = f.confine()
-	} else {
+	if terminal(attr.Files) {
+		return nil, errTerminal
+	}
+	if f.filtered {
 		inside.Tag = 0 // the thread's filter keeps it from being set there
+	} else {
+		inside.Confine = f.confine() // refused where children cannot do that
 	}
 	var child *spawn.Child
 	err := errEnded

@@ -16,7 +16,13 @@ import (
 //	do { n = read(0, stack, 1) } while (n == -EINTR)
 //	exit_group(0)
 var image = sync.OnceValues(func() (*os.File, error) {
-	fd, err := unix.MemfdCreate("hardshell-sandbox", unix.MFD_CLOEXEC)
+	// MFD_EXEC says what it is for where vm.memfd_noexec is 1; kernels before 6.3
+	// do not know it.
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err := unix.MemfdCreate("hardshell-sandbox", flags|unix.MFD_EXEC)
+	if err == unix.EINVAL {
+		fd, err = unix.MemfdCreate("hardshell-sandbox", flags)
+	}
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}
@@ -24,6 +30,11 @@ var image = sync.OnceValues(func() (*os.File, error) {
 	if _, err := f.Write(imageFile()); err != nil {
 		f.Close()
 		return nil, err
+	}
+	const seals = unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		f.Close()
+		return nil, os.NewSyscallError("seal a memfd", err)
 	}
 	return f, nil
 })

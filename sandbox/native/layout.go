@@ -140,8 +140,9 @@ func between(outer, path string, file bool) []string {
 	return list
 }
 
-// makeIn makes the place of p, below outer, in the host's directory dir. Earlier
-// commands may have put links there: os.Root does not follow them out.
+// makeIn makes the place of p, below outer, in the host's directory dir, which is
+// the sandbox's own temp. Earlier commands may have put links there: os.Root does
+// not follow them out. What they put in the way is removed.
 func makeIn(dir, outer string, p placement) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -149,11 +150,23 @@ func makeIn(dir, outer string, p placement) error {
 	}
 	defer root.Close()
 	at := strings.TrimPrefix(p.path[len(outer):], "/")
+	for _, way := range between("/", "/"+at, p.file) {
+		if info, err := root.Lstat(way[1:]); err == nil && !info.IsDir() {
+			if err := root.Remove(way[1:]); err != nil {
+				return err
+			}
+		}
+	}
 	if !p.file {
 		return root.MkdirAll(at, 0o700)
 	}
 	if parent := filepath.Dir(at); parent != "." {
 		if err := root.MkdirAll(parent, 0o700); err != nil {
+			return err
+		}
+	}
+	if info, err := root.Lstat(at); err == nil && !info.Mode().IsRegular() {
+		if err := root.RemoveAll(at); err != nil {
 			return err
 		}
 	}

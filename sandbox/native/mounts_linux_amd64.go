@@ -183,8 +183,12 @@ func (m *mounter) finishDevices() {
 }
 
 // kernelFiles are the parts of /proc through which root could change the host
-// without any capability: the modes of the files are all that guards them.
-var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"}
+// without any capability: the modes of the files are all that guards them. All
+// but the first depend on how the kernel was built.
+var kernelFiles = []string{
+	"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs",
+	"/proc/acpi", "/proc/scsi", "/proc/dynamic_debug", "/proc/mtrr",
+}
 
 // mountProc gives the sandbox the view of its own processes. It comes from
 // inside of the pid namespace. Limit bounds the processes of that; 0 leaves them.
@@ -193,8 +197,8 @@ func (m *mounter) mountProc(limit int) {
 	if limit > 0 {
 		m.limitPIDs(limit)
 	}
-	for _, path := range kernelFiles {
-		if !present(path) {
+	for i, path := range kernelFiles {
+		if i > 0 && !present(path) {
 			continue
 		}
 		part := m.clone(path)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"hardshell/internal/fault"
@@ -116,11 +117,10 @@ func (p *Provider) Confine(ctx context.Context, policy sandbox.Policy) (sandbox.
 			return nil, err
 		}
 		if mine {
-			c.confinement, c.err = p.make(policy)
+			p.fill(c, policy)
 			if c.err != nil {
 				p.drop(key, c) // a host that is put right is tried again
 			}
-			close(c.made)
 		}
 		select {
 		case <-c.made:
@@ -135,6 +135,13 @@ func (p *Provider) Confine(ctx context.Context, policy sandbox.Policy) (sandbox.
 		}
 		p.drop(key, c)
 	}
+}
+
+// fill makes what a cell is for, and tells those who wait for it.
+func (p *Provider) fill(c *cell, policy sandbox.Policy) {
+	defer close(c.made)
+	c.err = fault.New(fault.Invariant, "making a sandbox panicked") // unless it returns
+	c.confinement, c.err = p.make(policy)
 }
 
 // cell returns the confinement of a key, and whether the caller has to make it.
@@ -152,7 +159,8 @@ func (p *Provider) cell(key string) (c *cell, mine bool, err error) {
 	return c, true, nil
 }
 
-// drop forgets a confinement that cannot be used any more.
+// drop forgets a confinement that cannot be used any more, and ends those of the
+// forgotten in which nothing runs.
 func (p *Provider) drop(key string, c *cell) {
 	p.mu.Lock()
 	if p.cells[key] == c {
@@ -161,17 +169,17 @@ func (p *Provider) drop(key string, c *cell) {
 			p.stale = append(p.stale, c)
 		}
 	}
-	var idle []*cell
-	p.stale = slices.DeleteFunc(p.stale, func(c *cell) bool {
-		done := c.confinement.idle()
-		if done {
-			idle = append(idle, c)
-		}
-		return done
-	})
+	stale := slices.Clone(p.stale)
 	p.mu.Unlock()
-	for _, c := range idle {
+	for _, c := range stale {
+		// A look may have to wait for a command that is just being started.
+		if !c.confinement.idle() {
+			continue
+		}
 		c.confinement.close()
+		p.mu.Lock()
+		p.stale = slices.DeleteFunc(p.stale, func(other *cell) bool { return other == c })
+		p.mu.Unlock()
 	}
 }
 
@@ -200,6 +208,9 @@ func (p *Provider) settleRoots(policy sandbox.Policy) (sandbox.Policy, error) {
 // errReplaced refuses a root that leads elsewhere than it did.
 var errReplaced = errors.New("it was replaced by a link")
 
+// errHome refuses a root that would show what is hidden from every sandbox.
+var errHome = errors.New("it lies in the home of hardshell, which no command may see")
+
 func (p *Provider) settleRoot(policy *sandbox.Policy, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -207,6 +218,9 @@ func (p *Provider) settleRoot(policy *sandbox.Policy, path string) (string, erro
 	}
 	if policy.Physical && real != path {
 		return "", errReplaced
+	}
+	if within(real, physical(p.home.Root())) {
+		return "", errHome
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,23 +234,42 @@ func (p *Provider) settleRoot(policy *sandbox.Policy, path string) (string, erro
 	return real, nil
 }
 
-// make makes a confinement in the most complete tier that works.
+// make makes a confinement in the most complete tier that this host has. A tier
+// that the host has and that cannot be made for this policy is no reason for a
+// lesser one: commands may have brought that about.
 func (p *Provider) make(policy sandbox.Policy) (confinement, error) {
-	var failures []error
+	if err := p.home.Ensure(p.home.Run()); err != nil {
+		return nil, fault.New(sandbox.ErrUnavailable, "a sandbox needs a home for its temp, and the command was not run unconfined: %w", err)
+	}
+	var failures []string
 	for _, tier := range p.tiers() {
 		c, err := p.attempt(tier, policy)
 		if err == nil {
 			p.config.Log.Debug("a sandbox was made", "tier", tier, "mode", policy.Mode)
 			return c, nil
 		}
-		p.config.Log.Debug("a tier is not available", "tier", tier, "error", err)
-		failures = append(failures, errors.New(string(tier)+": "+err.Error()))
+		p.config.Log.Debug("a sandbox could not be made", "tier", tier, "error", err)
+		failures = append(failures, string(tier)+": "+err.Error())
+		if p.has(tier) {
+			break
+		}
 	}
-	detail := "no tier is allowed by the configuration"
-	if len(failures) > 0 {
-		detail = join(failures)
+	if len(failures) == 0 {
+		failures = []string{"no tier is allowed by the configuration"}
 	}
-	return nil, sandbox.Unavailable(policy.Mode, detail)
+	return nil, sandbox.Unavailable(policy.Mode, strings.Join(failures, "; "))
+}
+
+// has reports whether the host has a tier at all, by making it for a policy that
+// asks for nothing.
+func (p *Provider) has(tier sandbox.Tier) bool {
+	c, err := p.attempt(tier, sandbox.Policy{
+		Mode: sandbox.ReadOnly, WorkspaceRoot: "/", Sockets: sandbox.Sockets{Host: true},
+	})
+	if err == nil {
+		c.close()
+	}
+	return err == nil
 }
 
 // tries is how often a plan is made anew because something that it names went
@@ -259,18 +292,6 @@ func (p *Provider) attempt(tier sandbox.Tier, policy sandbox.Policy) (c confinem
 		}
 	}
 	return nil, err
-}
-
-// join puts failures into one line.
-func join(failures []error) string {
-	text := ""
-	for i, err := range failures {
-		if i > 0 {
-			text += "; "
-		}
-		text += err.Error()
-	}
-	return text
 }
 
 // Tiers lists all tiers, the most complete first.
@@ -296,8 +317,6 @@ func (p *Provider) Close() error {
 		cells = append(cells, c)
 	}
 	p.cells, p.stale = map[string]*cell{}, nil
-	temps := p.temps
-	p.temps = map[string]bool{}
 	p.mu.Unlock()
 	for _, c := range cells {
 		<-c.made
@@ -305,6 +324,10 @@ func (p *Provider) Close() error {
 			c.confinement.close()
 		}
 	}
+	p.mu.Lock()
+	temps := p.temps
+	p.temps = map[string]bool{}
+	p.mu.Unlock()
 	var failures []error
 	for id := range temps {
 		if p.config.Ephemeral || id == p.ownID {
@@ -315,16 +338,12 @@ func (p *Provider) Close() error {
 	return errors.Join(failures...)
 }
 
-// tempID names the temp of a policy, and remembers that it is used.
+// tempID names the temp of a policy.
 func (p *Provider) tempID(session string) string {
-	id := session
-	if id == "" {
-		id = p.ownID
+	if session == "" {
+		return p.ownID
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.temps[id] = true
-	return id
+	return session
 }
 
 // workspaceKey names the caches of a workspace.

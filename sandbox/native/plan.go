@@ -25,7 +25,7 @@ type plan struct {
 	hidden    []string
 	absent    *absentees // to be protected or hidden as soon as they are there
 	shown     []string   // inside of the hidden home, read-only
-	placed    []string   // made for as long as the sandbox lasts
+	placed    []placed   // made for as long as sandboxes last
 	blind     bool       // the sockets of the host are not known
 	unseen    bool       // something that should be protected was not found
 	home      string
@@ -58,7 +58,10 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 			layout.Protected = append(layout.Protected, dir)
 		}
 		pl.unseen = layout.Truncated
-		pl.place(layout.Exposed)
+		pl.placed = place(layout)
+		for _, held := range pl.placed {
+			pl.protected = append(pl.protected, held.path)
+		}
 		for _, name := range append(gitdir.ToolNames(), ".git") {
 			absent = append(absent, filepath.Join(root, name))
 		}
@@ -90,12 +93,33 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 
 	pl.sockets = policy.Sockets.Paths
 	if !policy.Sockets.Host {
-		pl.uncovered = pl.foreignSockets(nil)
+		known := true
+		pl.uncovered, known = pl.foreignSockets(nil)
+		pl.blind = !known
 	}
 	if err := p.planHome(pl); err != nil {
 		return nil, err
 	}
+	pl.pinWays()
 	return pl, nil
+}
+
+// pinWays pins the directories between a root and what is hidden or protected in
+// it: moved away, they would take it along, and the next sandbox would not know
+// it by its new name.
+func (pl *plan) pinWays() {
+	for _, path := range slices.Concat(pl.hidden, pl.protected, []string{pl.home}) {
+		for _, root := range pl.writable {
+			if !within(path, root) {
+				continue
+			}
+			for dir := filepath.Dir(path); dir != root && within(dir, root); dir = filepath.Dir(dir) {
+				if !slices.Contains(pl.pinned, dir) && !slices.Contains(pl.writable, dir) {
+					pl.pinned = append(pl.pinned, dir)
+				}
+			}
+		}
+	}
 }
 
 // planHome says what of the home of hardshell can be seen: the log, the jobs and
@@ -124,6 +148,9 @@ func (p *Provider) planHome(pl *plan) error {
 	if err := p.home.Ensure(dirs...); err != nil {
 		return err
 	}
+	p.mu.Lock()
+	p.temps[p.tempID(id)] = true
+	p.mu.Unlock()
 	pl.home = physical(p.home.Root())
 	pl.temp = physical(dirs[0])
 	// Users of other ids may write there, as in every /tmp. The directories
@@ -135,30 +162,6 @@ func (p *Provider) planHome(pl *plan) error {
 		pl.shown[i] = physical(dir)
 	}
 	return nil
-}
-
-// place makes the files that displace the configuration of a repository as soon
-// as they are there, with the words that change nothing, so that they can be
-// protected: see gitrepository-layout(5), commondir. They go with the sandbox.
-func (pl *plan) place(exposed []string) {
-	for _, path := range exposed {
-		if filepath.Base(path) != "commondir" {
-			continue
-		}
-		if made := makeFile(path, ".\n"); made {
-			pl.placed = append(pl.placed, path)
-			pl.protected = append(pl.protected, path)
-		}
-	}
-}
-
-// unplace takes away what place made, as long as it is that.
-func (pl *plan) unplace() {
-	for _, path := range pl.placed {
-		if data, err := os.ReadFile(path); err == nil && string(data) == ".\n" {
-			_ = os.Remove(path)
-		}
-	}
 }
 
 // gitConfigs are the configuration files that git reads in every repository.
@@ -174,18 +177,15 @@ func gitConfigs(userHome string) []string {
 }
 
 // foreignSockets lists the sockets of the host that lie where the sandbox could
-// connect to them, but for those that skip knows.
-func (pl *plan) foreignSockets(skip func(path string) bool) []string {
+// connect to them, but for those that skip knows. It is false when they are not
+// known.
+func (pl *plan) foreignSockets(skip func(path string) bool) ([]string, bool) {
 	all, err := hostsockets.Listening(func(path string) bool {
 		inside := func(root string) bool { return within(path, root) }
 		return slices.ContainsFunc(socketDirs, inside) || slices.ContainsFunc(pl.writable, inside) ||
 			slices.ContainsFunc(pl.sockets, inside) || skip != nil && skip(path)
 	})
-	if err != nil {
-		pl.blind = true
-		return nil
-	}
-	return all
+	return all, err == nil
 }
 
 // physical is the path of a file as the file system resolves it, or the given
@@ -231,10 +231,10 @@ func (p *Provider) planCaches(policy sandbox.Policy) []cache {
 	var list []cache
 	for _, user := range userCaches {
 		c := cache{dir: filepath.Join(home, user.dir), variable: user.variable}
-		if info, err := os.Stat(c.dir); err != nil || !info.IsDir() {
+		// A link may have been put there by a command, to have what it leads to
+		// mounted.
+		if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || physical(c.dir) != c.dir {
 			c.dir = ""
-		} else {
-			c.dir = physical(c.dir)
 		}
 		switch {
 		case policy.Caches == sandbox.CachesShared:

@@ -24,6 +24,8 @@ type bench struct {
 	provider *Provider
 	runtime  *local.Runtime
 	work     string
+	// sockets are open, but for tests about them: others make some meanwhile.
+	sockets sandbox.Sockets
 }
 
 func newBench(t *testing.T) *bench {
@@ -32,7 +34,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, provider: provider, runtime: local.New(local.Config{}), work: physical(t.TempDir())}
+	b := &bench{T: t, provider: provider, runtime: local.New(local.Config{}), work: physical(t.TempDir()), sockets: sandbox.Sockets{Host: true}}
 	t.Cleanup(func() {
 		b.runtime.Close(context.Background())
 		provider.Close()
@@ -42,7 +44,7 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) confine() *space {
 	b.Helper()
-	c, err := b.provider.Confine(b.Context(), sandbox.Policy{Mode: sandbox.WorkspaceWrite, WorkspaceRoot: b.work, SessionID: "s"})
+	c, err := b.provider.Confine(b.Context(), sandbox.Policy{Mode: sandbox.WorkspaceWrite, WorkspaceRoot: b.work, SessionID: "s", Sockets: b.sockets})
 	if err != nil {
 		b.Skipf("skipped: %v", err)
 	}
@@ -88,7 +90,7 @@ func TestCommandsOfOnePolicyShareASandbox(t *testing.T) {
 	if first != second {
 		t.Error("the second command has a sandbox of its own")
 	}
-	if got := b.run(second, "ls /proc | grep -c '^[0-9]'"); strings.TrimSpace(got) < "3" {
+	if got := b.run(second, "ls -d /proc/[0-9]* | wc -l"); len(strings.TrimSpace(got)) < 2 && strings.TrimSpace(got) < "3" {
 		t.Errorf("the second command sees %s processes, not the first one", got)
 	}
 	child.Stdin().Close()
@@ -159,6 +161,7 @@ func TestASandboxIsRemade(t *testing.T) {
 func TestASocketOfTheHostThatCameLaterIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.sockets = sandbox.Sockets{}
 	first := b.confine()
 	dir, err := os.MkdirTemp("/var/lib", "hardshell-test-")
 	if err != nil {

@@ -45,21 +45,6 @@ func makeHooks(dir string) {
 	inParent(dir, func(parent *os.Root, name string) error { return parent.Mkdir(name, 0o777) })
 }
 
-// makeFile makes a file that is not there, and reports whether it did.
-func makeFile(path, text string) (made bool) {
-	inParent(path, func(parent *os.Root, name string) error {
-		f, err := parent.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = f.WriteString(text)
-		made = err == nil
-		return err
-	})
-	return made
-}
-
 // inParent makes something in a repository's directory. A command that still
 // runs may have put a link in the way since the place was found: it is not
 // followed. What cannot be made there the sandbox cannot make either.

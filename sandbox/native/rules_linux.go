@@ -29,7 +29,8 @@ func (pl *plan) rules(abi int) (*landlock.Ruleset, error) {
 			err = fmt.Errorf("make a Landlock rule for %s: %w", path, e)
 		}
 	}
-	out := slices.Concat([]string{pl.home}, pl.hidden)
+	// Of the devices only the harmless ones: root could read whole disks.
+	out := slices.Concat([]string{pl.home, "/dev"}, pl.hidden)
 	allowBeside(out, "/", func(path string) { allow(path, landlock.ReadRights) })
 	for _, path := range pl.shown {
 		allow(path, landlock.ReadRights)

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -36,14 +36,12 @@ type space struct {
 
 	// fresh says that Confine has just found it usable: the command that it was
 	// asked for need not look again.
-	fresh atomic.Bool
-	// remake makes it anew when it has ended.
-	remake func() (spawn.Starter, error)
+	fresh atomic.Int64 // until when, as time.Time.UnixNano
+	// remake makes it anew when it has ended, with the same report.
+	remake func() (*space, error)
 
 	entering sync.RWMutex // guards closing; read-locked while a command begins
 	closing  bool
-	mu       sync.Mutex
-	leaders  []int // commands that were started, those that ended among them
 }
 
 // newSpace makes the namespaces of a tier for a plan.
@@ -195,15 +193,16 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 		return err
 	}
 	s.stay = w
+	// Taken before anybody may reap it: the number is its own as long.
+	pidfd, pidfdErr := unix.PidfdOpen(s.init.PID(), 0)
 	go func() {
 		s.init.WaitExit()
 		s.init.Reap()
 		close(s.ended)
 	}()
-	pidfd, err := unix.PidfdOpen(s.init.PID(), 0)
-	if err != nil {
+	if pidfdErr != nil {
 		s.close()
-		return os.NewSyscallError("pidfd_open", err)
+		return os.NewSyscallError("pidfd_open", pidfdErr)
 	}
 	s.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
 	return nil
@@ -223,6 +222,42 @@ func raiseLoopback(p *spawn.Program) {
 
 // Start implements spawn.Starter: the child joins the namespaces.
 func (s *space) Start(attr *spawn.Attr) (*spawn.Child, error) {
+	if terminal(attr.Files) {
+		return nil, errTerminal
+	}
+	usable := time.Now().UnixNano() < s.fresh.Swap(0) || s.current()
+	s.entering.RLock()
+	if !usable || s.isClosed() {
+		s.entering.RUnlock()
+		// What it was made for was replaced since.
+		again, err := s.remake()
+		if err != nil {
+			return nil, err
+		}
+		return again.startIn(attr)
+	}
+	s.entering.RUnlock()
+	return s.startIn(attr)
+}
+
+// startIn starts a child in the space as it is.
+func (s *space) startIn(attr *spawn.Attr) (*spawn.Child, error) {
+	// Held while a command begins, so that an idle space stays one.
+	s.entering.RLock()
+	defer s.entering.RUnlock()
+	if s.isClosed() {
+		return nil, sandbox.Unavailable(s.report.Mode, "the sandbox ended while the command was being started: run it again")
+	}
+	inside, err := s.inside(attr)
+	if err != nil {
+		return nil, err
+	}
+	child, err := spawn.Start(inside)
+	return child, s.explain(err)
+}
+
+// inside is a child as it joins the namespaces.
+func (s *space) inside(attr *spawn.Attr) (*spawn.Attr, error) {
 	inside := *attr
 	inside.Env = s.environ(attr.Env)
 	if !filepath.IsAbs(attr.Dir) {
@@ -242,29 +277,8 @@ func (s *space) Start(attr *spawn.Attr) (*spawn.Child, error) {
 		Settle: s.lock.settle,
 		Lock:   s.lock.add,
 	}
-	// Held while a command begins, so that an idle space stays one.
-	usable := s.fresh.Swap(false) || s.current()
-	s.entering.RLock()
-	if !usable || s.isClosed() {
-		s.entering.RUnlock()
-		// What it was made for was replaced since.
-		again, err := s.remake()
-		if err != nil {
-			return nil, err
-		}
-		return again.Start(attr)
-	}
-	defer s.entering.RUnlock()
-	child, err := spawn.Start(&inside)
-	if err == nil {
-		s.mu.Lock()
-		s.leaders = append(slices.DeleteFunc(s.leaders, gone), child.PID())
-		s.mu.Unlock()
-	}
-	return child, s.explain(err)
+	return &inside, nil
 }
-
-func gone(pid int) bool { return unix.Kill(pid, 0) == unix.ESRCH }
 
 // isClosed is asked with entering locked.
 func (s *space) isClosed() bool {
@@ -279,9 +293,14 @@ func (s *space) isClosed() bool {
 // usable implements confinement.
 func (s *space) usable() bool {
 	usable := s.current()
-	s.fresh.Store(usable)
+	if usable {
+		s.fresh.Store(time.Now().Add(freshness).UnixNano())
+	}
 	return usable
 }
+
+// freshness is how long a look counts for the command that it was made for.
+const freshness = 20 * time.Millisecond
 
 // current reports whether pid 1 lives, what the space was made for is what it
 // was, and no socket of the host has come that it does not cover.
@@ -292,7 +311,11 @@ func (s *space) current() bool {
 	if closed || !same(s.roots) || s.plan.absent.came() {
 		return false
 	}
-	return s.plan.policy.Sockets.Host || len(s.plan.foreignSockets(s.covers)) == 0
+	if s.plan.policy.Sockets.Host {
+		return true
+	}
+	foreign, known := s.plan.foreignSockets(s.covers)
+	return len(foreign) == 0 && known != s.plan.blind
 }
 
 // covers reports whether a path of the host cannot be seen.
@@ -301,20 +324,23 @@ func (s *space) covers(path string) bool {
 	return outer != nil && outer.synthetic()
 }
 
-// idle implements confinement: no command lives, and pid 1 has inherited nothing
-// from them. A command that was about to begin is refused.
+// idle implements confinement: the pid namespace holds pid 1 alone. A command
+// that was about to begin there is refused from then on.
 func (s *space) idle() bool {
 	s.entering.Lock()
 	defer s.entering.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.leaders = slices.DeleteFunc(s.leaders, gone); len(s.leaders) > 0 {
+	if s.isClosed() {
+		return true
+	}
+	// Its own /proc lists its processes.
+	entries, err := os.ReadDir("/proc/" + strconv.Itoa(s.init.PID()) + "/root/proc")
+	if err != nil {
 		return false
 	}
-	pid := strconv.Itoa(s.init.PID())
-	children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
-	if err != nil || len(children) > 0 {
-		return s.isClosed()
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != 1 {
+			return false
+		}
 	}
 	s.closing = true
 	return true
@@ -327,7 +353,7 @@ func (s *space) close() {
 		s.closing = true
 		s.entering.Unlock()
 		s.stay.Close()
-		<-s.ended
+		s.awaitEnd()
 		if s.pidfd != nil {
 			s.pidfd.Close()
 		}
@@ -336,6 +362,22 @@ func (s *space) close() {
 		}
 		s.planned.unplace()
 	})
+}
+
+// closeBound is how long pid 1 may take to end. It cannot before all that is
+// inside has, and what is inside may be in an uninterruptible sleep.
+const closeBound = 5 * time.Second
+
+// awaitEnd waits for the end of pid 1, which has been told.
+func (s *space) awaitEnd() {
+	for range 2 {
+		select {
+		case <-s.ended:
+			return
+		case <-time.After(closeBound):
+			_ = unix.Kill(s.init.PID(), unix.SIGKILL)
+		}
+	}
 }
 
 // holder is a process that keeps a user namespace in being while pid 1 is made in

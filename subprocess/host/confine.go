@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"sync"
+	"time"
 
 	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
@@ -51,6 +52,13 @@ func (p *provider) Confine(ctx context.Context, policy sandbox.Policy) (sandbox.
 	defer p.mu.Unlock()
 	p.known[string(data)] = c
 	return c, nil
+}
+
+// forget has the host asked again about a policy.
+func (p *provider) forget(policy []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, string(policy))
 }
 
 // Close implements sandbox.Provider. The host ends what it made, when it ends.
@@ -114,6 +122,7 @@ func (p *provider) read(m *hostwire.Message, policy []byte) (*confinement, error
 	if m.Confined == nil || json.Unmarshal(m.Confined.Report, &c.report) != nil {
 		return nil, errAnswer
 	}
+	c.announced = m.Confined.Report
 	c.name = m.Confined.Name
 	return c, nil
 }
@@ -124,6 +133,9 @@ type confinement struct {
 	policy  []byte
 	name    string
 	report  sandbox.Report
+	// announced is the report as it came: each spawn says what it was told, and
+	// a host that can give only something else refuses.
+	announced []byte
 }
 
 var _ sandbox.Confinement = (*confinement)(nil)
@@ -133,6 +145,9 @@ func (c *confinement) Confines() string { return c.name }
 
 // Report implements sandbox.Confinement.
 func (c *confinement) Report() sandbox.Report { return c.report }
+
+// verdictBound is how long the host may take to judge an outcome.
+const verdictBound = 5 * time.Second
 
 // Denied implements sandbox.Confinement. It asks the host; without one nothing
 // is known to have been denied.
@@ -147,6 +162,15 @@ func (c *confinement) Denied(outcome sandbox.Outcome) bool {
 	if link == nil {
 		return false
 	}
-	m, err := link.call(&hostwire.Message{Denied: &hostwire.Denied{Policy: c.policy, Outcome: data}})
-	return err == nil && m.WasDenied != nil && m.WasDenied.Denied
+	answer, err := link.begin(&hostwire.Message{Denied: &hostwire.Denied{Policy: c.policy, Outcome: data}})
+	if err != nil {
+		return false
+	}
+	select {
+	case m := <-answer:
+		return m.WasDenied != nil && m.WasDenied.Denied
+	case <-link.dead:
+	case <-time.After(verdictBound):
+	}
+	return false
 }

@@ -45,6 +45,9 @@ func (r *Runtime) Spawn(ctx context.Context, spec subprocess.Spec) (subprocess.H
 	stdio.CloseChildEnds()
 	if err != nil {
 		stdio.CloseOwnEnds()
+		if request.Policy != nil && fault.CodeOf(err) == fault.SandboxUnavailable {
+			r.sandbox.forget(request.Policy)
+		}
 		return nil, err
 	}
 	c := command.New(tree, stdio)
@@ -85,7 +88,7 @@ func (r *Runtime) request(spec *subprocess.Spec) (*hostwire.Spawn, error) {
 		if !ok {
 			return nil, fault.New(fault.SandboxUnavailable, "commands of the session host cannot be confined by %s", spec.Confinement.Confines())
 		}
-		s.Policy = confinement.policy
+		s.Policy, s.Report = confinement.policy, confinement.announced
 	}
 	return s, nil
 }

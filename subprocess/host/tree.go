@@ -100,6 +100,26 @@ func (t *tree) end(kill bool) {
 		return
 	}
 	t.link.conn.Send(&hostwire.Message{End: &hostwire.End{ID: t.id, Kill: kill}})
+	bound := patience
+	if !kill {
+		bound += t.request.Grace
+	}
+	go t.insist(bound)
+}
+
+// insist takes a host for dead that has not ended the tree, or said what it
+// could not end, by the bound.
+func (t *tree) insist(bound time.Duration) {
+	timer := time.NewTimer(bound)
+	defer timer.Stop()
+	select {
+	case <-t.ended:
+	case <-t.gone:
+	case <-t.handed:
+	case <-t.link.dead:
+	case <-timer.C:
+		t.link.conn.Close()
+	}
 }
 
 // AwaitEnd implements command.Tree.
