@@ -24,9 +24,8 @@ const (
 	MakeFifo   Access = unix.LANDLOCK_ACCESS_FS_MAKE_FIFO
 	MakeBlock  Access = unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 	MakeSym    Access = unix.LANDLOCK_ACCESS_FS_MAKE_SYM
-	Refer      Access = unix.LANDLOCK_ACCESS_FS_REFER     // 2; without it renames across directories are EXDEV
-	Truncate   Access = unix.LANDLOCK_ACCESS_FS_TRUNCATE  // 3
-	IoctlDev   Access = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // 5
+	Refer      Access = unix.LANDLOCK_ACCESS_FS_REFER    // 2; without it renames across directories are EXDEV
+	Truncate   Access = unix.LANDLOCK_ACCESS_FS_TRUNCATE // 3
 )
 
 // ReadRights and WriteRights are the rights that a reader and a writer of a
@@ -48,13 +47,11 @@ func WriteRights(abi int) Access {
 
 // fileRights are those that a rule for something other than a directory may
 // have: others are EINVAL.
-const fileRights = Execute | WriteFile | ReadFile | Truncate | IoctlDev
+const fileRights = Execute | WriteFile | ReadFile | Truncate
 
 // Handled is what a ruleset restricts.
 type Handled struct {
 	Files Access
-	// TCP restricts bind and connect to the ports of rules (4).
-	TCP bool
 	// AbstractUnix refuses connections to abstract Unix sockets that were made
 	// outside, Signals refuses signals to processes outside (6).
 	AbstractUnix, Signals bool
@@ -81,10 +78,6 @@ func New(handled Handled) (*Ruleset, error) {
 	var attr struct{ files, net, scoped uint64 }
 	attr.files = uint64(handled.Files)
 	size := unsafe.Offsetof(attr.net)
-	if handled.TCP {
-		attr.net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
-		size = unsafe.Offsetof(attr.scoped)
-	}
 	if handled.AbstractUnix {
 		attr.scoped |= unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
@@ -110,11 +103,6 @@ func (r *Ruleset) Allow(path string, rights Access) error {
 		return err
 	}
 	defer unix.Close(fd)
-	return r.AllowAt(fd, rights)
-}
-
-// AllowAt is Allow for an open descriptor.
-func (r *Ruleset) AllowAt(fd int, rights Access) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err

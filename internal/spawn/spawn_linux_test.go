@@ -51,33 +51,6 @@ func TestMarkReadsTheLimitOfAProcess(t *testing.T) {
 	}
 }
 
-func TestWaitGone(t *testing.T) {
-	t.Parallel()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := Start(&Attr{Path: "/bin/sh", Argv: []string{"sh", "-c", "read x"}, Files: []int{int(r.Fd()), 1, 2}})
-	r.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopped := make(chan struct{})
-	close(stopped)
-	if WaitGone(child.PID(), stopped) {
-		t.Error("a living process counts as gone")
-	}
-	w.Close()
-	if !WaitGone(child.PID(), make(chan struct{})) {
-		t.Error("the end of a process was not seen")
-	}
-	child.WaitExit()
-	child.Reap()
-	if !WaitGone(child.PID(), make(chan struct{})) {
-		t.Error("a process that is gone cannot be waited for")
-	}
-}
-
 func TestTheOtherWaysPassTheSameTests(t *testing.T) {
 	if os.Getenv("HARDSHELL_SPAWN") != "" {
 		t.Skip("this is such a run")

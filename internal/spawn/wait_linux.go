@@ -64,28 +64,4 @@ func waitReadable(f *os.File) bool {
 	return conn.Read(readable) == nil
 }
 
-// WaitGone returns true when the process behind pid has ended, false when it
-// cannot be waited for. When stop is closed first it returns false.
-func WaitGone(pid int, stop <-chan struct{}) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return err == unix.ESRCH
-	}
-	f := pollable(fd)
-	if f == nil {
-		return false
-	}
-	ended := make(chan bool, 1)
-	go func() { ended <- waitReadable(f) }()
-	select {
-	case ok := <-ended:
-		f.Close()
-		return ok
-	case <-stop:
-		f.Close() // wakes the poller's wait
-		<-ended
-		return false
-	}
-}
-
 func maxRSSBytes(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }

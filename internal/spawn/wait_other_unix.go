@@ -15,7 +15,4 @@ func (w *waiter) wait() { waitid(w.pid) }
 
 func (w *waiter) close() {}
 
-// WaitGone reports false: here a process that is no child cannot be waited for.
-func WaitGone(int, <-chan struct{}) bool { return false }
-
 func maxRSSBytes(usage *syscall.Rusage) int64 { return usage.Maxrss }

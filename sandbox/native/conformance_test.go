@@ -23,9 +23,7 @@ func tiers(t *testing.T) {
 			}
 			_, err = probe.Confine(t.Context(), sandbox.Policy{Mode: sandbox.ReadOnly, WorkspaceRoot: "/"})
 			probe.Close()
-			if err != nil {
-				t.Skipf("skipped: this host does not have the tier: %v", err)
-			}
+			sandboxtest.Need(t, tier, err)
 			sandboxtest.Run(t, func(t *testing.T, home string) sandboxtest.Fixture {
 				provider, err := native.New(native.Config{Home: home, Tiers: []sandbox.Tier{tier}})
 				if err != nil {

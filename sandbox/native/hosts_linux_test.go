@@ -19,6 +19,7 @@ import (
 	"hardshell/internal/landlock"
 	"hardshell/sandbox"
 	"hardshell/sandbox/native"
+	"hardshell/sandbox/sandboxtest"
 	"hardshell/subprocess"
 	"hardshell/subprocess/local"
 )
@@ -135,9 +136,8 @@ func requireTier(t *testing.T, tier sandbox.Tier) {
 		t.Fatal(err)
 	}
 	defer provider.Close()
-	if _, err := provider.Confine(t.Context(), sandbox.Policy{Mode: sandbox.ReadOnly, WorkspaceRoot: "/"}); err != nil {
-		t.Skipf("skipped: %v", err)
-	}
+	_, err = provider.Confine(t.Context(), sandbox.Policy{Mode: sandbox.ReadOnly, WorkspaceRoot: "/"})
+	sandboxtest.Need(t, tier, err)
 }
 
 // onHost runs this test binary on a host, as a user.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hardshell/sandbox"
+	"hardshell/sandbox/sandboxtest"
 	"hardshell/subprocess"
 	"hardshell/subprocess/local"
 )
@@ -45,9 +46,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) confine() *space {
 	b.Helper()
 	c, err := b.provider.Confine(b.Context(), sandbox.Policy{Mode: sandbox.WorkspaceWrite, WorkspaceRoot: b.work, SessionID: "s", Sockets: b.sockets})
-	if err != nil {
-		b.Skipf("skipped: %v", err)
-	}
+	sandboxtest.Need(b.T, sandbox.TierNamespaces, err)
 	return c.(*space)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"hardshell/sandbox"
 	"hardshell/sandbox/native"
+	"hardshell/sandbox/sandboxtest"
 	"hardshell/shell/bash"
 	"hardshell/shell/confined"
 	"hardshell/shell/shelltest"
@@ -54,9 +55,8 @@ func needTier(t *testing.T, mode sandbox.Mode, tier sandbox.Tier) {
 		t.Fatal(err)
 	}
 	defer provider.Close()
-	if _, err := provider.Confine(t.Context(), sandbox.Policy{Mode: mode, WorkspaceRoot: os.TempDir()}); err != nil {
-		t.Skipf("skipped: %v", err)
-	}
+	_, err = provider.Confine(t.Context(), sandbox.Policy{Mode: mode, WorkspaceRoot: os.TempDir()})
+	sandboxtest.Need(t, tier, err)
 }
 
 // fixture is a confined executor. All temporary directories are its workspace:
