@@ -38,9 +38,12 @@ func (f *finder) enter(dir string) bool {
 func (f *finder) repository(dir, workTree string) {
 	// git takes configuration and hooks from the directory that this file
 	// names, in every repository that has one (gitrepository-layout(5)).
+	// One that names the directory itself changes nothing.
 	if exists(filepath.Join(dir, "commondir")) {
-		f.linked(dir)
-		return
+		if common, ok := commonDirectory(dir); !ok || common != dir {
+			f.linked(dir)
+			return
+		}
 	}
 	if !f.enter(dir) {
 		return

@@ -94,11 +94,21 @@ func New(handled Handled) (*Ruleset, error) {
 	return &Ruleset{fd: int(fd)}, nil
 }
 
-// Allow gives rights beneath a path, or over a file, of which only those that
-// files can have are used. The last component may be a symbolic link, which is
-// not followed.
+// Allow gives rights beneath a physical path, or over a file, of which only those
+// that files can have are used. A symbolic link anywhere in it was put there
+// since the path was found: it is not followed, and nothing is allowed, which is
+// the error ELOOP.
 func (r *Ruleset) Allow(path string, rights Access) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	return r.AllowIn(unix.AT_FDCWD, path, rights)
+}
+
+// AllowIn is Allow for a path that is taken from the open directory root.
+func (r *Ruleset) AllowIn(root int, path string, rights Access) error {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if root != unix.AT_FDCWD {
+		how.Resolve |= unix.RESOLVE_IN_ROOT
+	}
+	fd, err := unix.Openat2(root, path, how)
 	if err != nil {
 		return err
 	}

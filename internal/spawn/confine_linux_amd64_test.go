@@ -88,3 +88,20 @@ func TestANulByteInAStepIsRefused(t *testing.T) {
 		t.Errorf("%v, %v", child, err)
 	}
 }
+
+func TestAProcessThatIsKeptFromStartingIsKilled(t *testing.T) {
+	var born Result
+	child, err := startConfined(t, &Confine{
+		Fork: true,
+		Settle: func(p *Program) {
+			born = p.Call("ask for its number", unix.SYS_GETPID)
+			p.Call("stand still, as a stopped process does", unix.SYS_PPOLL, 0, 0, 0, 0, 0)
+		},
+	})
+	if child != nil || !errors.Is(err, unix.ETIMEDOUT) {
+		t.Errorf("%v, %v", child, err)
+	}
+	if pid := int(*born.cell); pid <= 0 || unix.Kill(pid, 0) != unix.ESRCH {
+		t.Errorf("process %d is still there", pid)
+	}
+}

@@ -134,8 +134,6 @@ forked:
 	// its program or has ended, as CLONE_VFORK says, and is done.
 	TESTQ AX, AX
 	JZ   advance
-	MOVQ STEP_SAVE(R12), CX
-	MOVQ AX, (CX)
 	JMP  exit
 
 failed:

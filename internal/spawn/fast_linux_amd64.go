@@ -73,16 +73,25 @@ func startFast(attr *Attr) (*Child, error) {
 		return nil, &Error{Stage: StageFork, Path: attr.Path, Errno: errno}
 	}
 	child := newChild(pid, int(pidfd))
-	if born != nil && *born != ^uintptr(0) {
-		// The first process has ended. Its child was born as this process's
-		// own (CLONE_PARENT): until it is reaped, its number is its own.
-		child.Reap()
+	if born != nil && *born > 0 {
+		// The first process has ended. The other was born as this process's own
+		// child (CLONE_PARENT): until it is reaped, its number is its own.
+		first := child.Reap()
 		pid = int(*born)
+		if first.Signal != "" {
+			unix.Kill(pid, unix.SIGKILL)
+		}
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
 			fd = -1
 		}
 		child = newChild(pid, fd)
+		if first.Signal != "" {
+			// Killed by its timer: the other was kept from starting.
+			child.WaitExit()
+			child.Reap()
+			return nil, &Error{Stage: StageFork, Path: attr.Path, Errno: syscall.ETIMEDOUT}
+		}
 	}
 	if failed.errno == 0 {
 		return child, nil

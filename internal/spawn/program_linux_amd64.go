@@ -131,9 +131,9 @@ func (p *Program) texts(list []string) uintptr {
 }
 
 // compile makes the program of a child. NUL bytes in strings are EINVAL. Born
-// receives the id of the process that goes on after a fork. Handlers says that
-// the child begins with this process's signal handlers.
-func compile(attr *Attr, handlers bool) (p *Program, born *uintptr, err error) {
+// receives the id of the process that goes on after a fork, 0 until there is
+// one. Handlers says that the child begins with this process's signal handlers.
+func compile(attr *Attr, handlers bool) (p *Program, born *int32, err error) {
 	n := len(attr.Files)
 	p = &Program{
 		steps:  make([]step, 0, 2*n+32+lastSignal),
@@ -148,16 +148,20 @@ func compile(attr *Attr, handlers bool) (p *Program, born *uintptr, err error) {
 		confine.Enter(p)
 	}
 	if confine.Fork {
-		born = new(uintptr)
-		*born = ^uintptr(0) // none yet
+		born = new(int32)
 		p.keep = append(p.keep, born)
-		s := p.add(StageFork, unix.SYS_CLONE, unix.CLONE_VM|unix.CLONE_VFORK|unix.CLONE_PARENT|uintptr(unix.SIGCHLD))
-		s.flags, s.save = stepFork, born
+		p.addTimer()
+		if !confine.Late {
+			p.addFork(born)
+		}
 	}
 	if confine.Settle != nil {
 		confine.Settle(p)
 	}
-	p.add(StageFork, unix.SYS_SETSID)
+	late := confine.Fork && confine.Late
+	if !late {
+		p.add(StageFork, unix.SYS_SETSID)
+	}
 	p.addFiles(attr.Files)
 	p.addSignals(handlers)
 	if limit, ok := nofile.Original(); ok {
@@ -169,10 +173,14 @@ func compile(attr *Attr, handlers bool) (p *Program, born *uintptr, err error) {
 	if attr.Dir != "" {
 		p.add(StageChdir, unix.SYS_CHDIR, p.text(attr.Dir))
 	}
-	p.add(StageFork, unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, hold(p, new(uint64)), 0, 8)
 	if confine.Lock != nil {
 		confine.Lock(p)
 	}
+	if late {
+		p.addFork(born)
+		p.add(StageFork, unix.SYS_SETSID)
+	}
+	p.add(StageFork, unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, hold(p, new(uint64)), 0, 8)
 	argv, env := p.texts(attr.Argv), p.texts(attr.Env)
 	if confine.Image != 0 {
 		p.add(StageExec, unix.SYS_EXECVEAT, uintptr(confine.Image), p.text(""), argv, env, unix.AT_EMPTY_PATH)
@@ -180,6 +188,33 @@ func compile(attr *Attr, handlers bool) (p *Program, born *uintptr, err error) {
 		p.add(StageExec, unix.SYS_EXECVE, p.text(attr.Path), argv, env)
 	}
 	return p, born, p.err
+}
+
+// addFork has another process go on.
+func (p *Program) addFork(born *int32) {
+	flags := uintptr(unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PARENT | unix.CLONE_PARENT_SETTID)
+	p.add(StageFork, unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, uintptr(unsafe.Pointer(born))).flags = stepFork
+}
+
+// startBound is how long a process that was forked may take to start its program.
+// It can be seen by those whose pid namespace it is born into, and be stopped;
+// this process stands still for as long.
+const startBound = 5 // seconds
+
+// addTimer has the process that forks killed when the one that it forked has not
+// started its program in time. The timer is the process's own, so that no thread
+// of this process is needed, none of which may be able to run.
+func (p *Program) addTimer() {
+	event := &struct {
+		value  uint64
+		signal int32
+		notify int32
+		_      [48]byte
+	}{signal: int32(unix.SIGKILL)} // SIGEV_SIGNAL is 0: sigevent(3type)
+	id := new(uintptr) // the kernel writes the lower half
+	p.add(StageFork, unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, hold(p, event), hold(p, id))
+	when := &struct{ every, first unix.Timespec }{first: unix.Timespec{Sec: startBound}}
+	p.add(StageFork, unix.SYS_TIMER_SETTIME, hold(p, id), 0, hold(p, when), 0).flags = stepIndirect
 }
 
 // addFiles puts the child's descriptors in their places and closes all others.

@@ -35,6 +35,9 @@ type Confine struct {
 	// Fork has a second process run all that follows, so that it is born into
 	// the pid namespace that Enter chose. It is this process's child.
 	Fork bool
+	// Late has the fork come as late as possible: after Lock. Else it comes
+	// right after Enter.
+	Late bool
 	// Settle comes next. Descriptors of this process are still open.
 	Settle func(*Program)
 	// Lock comes last, right before the program is started.

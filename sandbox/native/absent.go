@@ -31,9 +31,18 @@ const settled = 3 * time.Second
 // watchAbsent remembers paths that are not there.
 func watchAbsent(paths []string) *absentees {
 	a := &absentees{}
+	there := map[string]bool{}
+	isThere := func(dir string) bool {
+		known, asked := there[dir]
+		if !asked {
+			known = present(dir)
+			there[dir] = known
+		}
+		return known
+	}
 	for _, path := range paths {
 		dir, name := filepath.Dir(path), filepath.Base(path)
-		for dir != "/" && !present(dir) {
+		for dir != "/" && !isThere(dir) {
 			dir, name = filepath.Dir(dir), filepath.Base(dir)
 		}
 		i := slices.IndexFunc(a.dirs, func(d absentDir) bool { return d.path == dir })

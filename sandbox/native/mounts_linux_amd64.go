@@ -198,23 +198,38 @@ func (m *mounter) mountProc(limit int) {
 		m.limitPIDs(limit)
 	}
 	for i, path := range kernelFiles {
-		if i > 0 && !present(path) {
+		if i == 0 {
+			part := m.clone(path)
+			m.restrict(part, path, sealed)
+			m.attach(part, path)
 			continue
 		}
-		part := m.clone(path)
-		m.restrict(part, path, sealed)
-		m.attach(part, path)
+		// Whether it is there is seen in the new one alone.
+		part := m.Try("open_tree "+path, unix.SYS_OPEN_TREE, at, path, uintptr(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC))
+		attr := spawn.Hold(m.Program, &unix.MountAttr{Attr_set: sealed})
+		m.Try("mount_setattr "+path, unix.SYS_MOUNT_SETATTR, part, "", unix.AT_EMPTY_PATH, attr, sizeofMountAttr)
+		m.Try("move_mount "+path, unix.SYS_MOVE_MOUNT, part, "", at, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 	}
 }
 
 // limitPIDs bounds the process ids of the pid namespace, and with them the
-// processes: those of root are not counted by RLIMIT_NPROC. It may only be used
-// where the file is that of the namespace.
+// processes: those of root are not counted by RLIMIT_NPROC.
+//
+// Since Linux 6.14 each pid namespace has a pid_max of its own. Before, the file
+// is the whole system's, which root may write by its mode alone. So it is opened
+// as a user who owns nothing, with the capabilities of the user namespace: those
+// open the namespace's own file, and not the system's. Nobody has to be an id
+// that is mapped.
 func (m *mounter) limitPIDs(limit int) {
-	limit = max(limit, smallestPIDMax)
-	value := strconv.Itoa(limit)
-	f := m.Call("open pid_max", unix.SYS_OPENAT, at, "/proc/sys/kernel/pid_max", unix.O_WRONLY|unix.O_CLOEXEC, 0)
-	m.Call("write pid_max", unix.SYS_WRITE, f, value, len(value))
+	const noSetuidFixup, nobody = 1 << 2, 65534 // capabilities(7), securebits
+	keep := uintptr(^uint32(0))                 // -1: leaves an id
+	m.Call("keep the capabilities", unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, noSetuidFixup, 0, 0, 0)
+	m.Call("be nobody", unix.SYS_SETRESUID, keep, nobody, keep)
+	f := m.Try("open pid_max", unix.SYS_OPENAT, at, "/proc/sys/kernel/pid_max", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	m.Call("be root again", unix.SYS_SETRESUID, keep, 0, keep)
+	m.Call("let go of the capabilities", unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, 0, 0, 0, 0)
+	value := strconv.Itoa(max(limit, smallestPIDMax))
+	m.Try("write pid_max", unix.SYS_WRITE, f, value, len(value))
 }
 
 // smallestPIDMax is the smallest value that the kernel takes: kernel/pid.c,

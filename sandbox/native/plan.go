@@ -28,6 +28,7 @@ type plan struct {
 	placed    []placed   // made for as long as sandboxes last
 	blind     bool       // the sockets of the host are not known
 	unseen    bool       // something that should be protected was not found
+	exposed   bool       // something that git would obey is not there, and cannot be protected
 	home      string
 	caches    []cache
 	sockets   []string // sockets and directories of them that may be reached
@@ -62,8 +63,11 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 		for _, held := range pl.placed {
 			pl.protected = append(pl.protected, held.path)
 		}
+		pl.exposed = slices.ContainsFunc(layout.Exposed, func(path string) bool { return !slices.Contains(pl.protected, path) })
 		for _, name := range append(gitdir.ToolNames(), ".git") {
-			absent = append(absent, filepath.Join(root, name))
+			if path := filepath.Join(root, name); !present(path) {
+				absent = append(absent, path)
+			}
 		}
 		pl.writable = append(append([]string{root}, pl.granted...), layout.Writable...)
 		pl.pinned = layout.Pinned
@@ -74,14 +78,16 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 		pl.caches = p.planCaches(policy)
 	}
 	for _, path := range policy.Hide {
-		pl.hidden = append(pl.hidden, physical(path))
+		if present(path) {
+			pl.hidden = append(pl.hidden, hidden(path, policy.WorkspaceRoot))
+		} else { // most: the list is for everybody
+			absent = append(absent, path)
+		}
 	}
 	missing := func(path string) bool { return !present(path) }
 	pl.pinned = slices.DeleteFunc(pl.pinned, missing)
 	pl.protected = slices.DeleteFunc(pl.protected, missing)
-	absent = append(absent, pl.hidden...)
-	pl.absent = watchAbsent(slices.DeleteFunc(absent, present))
-	pl.hidden = slices.DeleteFunc(pl.hidden, missing)
+	pl.absent = watchAbsent(absent)
 	// An explicit grant wins over what hides that very path, and over what
 	// protects something in it when it lies inside of the workspace itself.
 	pl.hidden = slices.DeleteFunc(pl.hidden, func(path string) bool { return slices.Contains(pl.granted, path) })
@@ -186,6 +192,16 @@ func (pl *plan) foreignSockets(skip func(path string) bool) ([]string, bool) {
 			slices.ContainsFunc(pl.sockets, inside) || skip != nil && skip(path)
 	})
 	return all, err == nil
+}
+
+// hidden is what is covered to hide a path: what it leads to. A command may have
+// made it a link to a place that no command can do without; that is not covered.
+func hidden(path, workspace string) string {
+	real := physical(path)
+	if real != filepath.Clean(path) && (strings.Count(real, "/") < 2 || within(workspace, real)) {
+		return filepath.Clean(path)
+	}
+	return real
 }
 
 // physical is the path of a file as the file system resolves it, or the given

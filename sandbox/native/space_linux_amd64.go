@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type space struct {
 	init    *spawn.Child
 	stay    *os.File // init ends when this is closed
 	pidfd   *os.File // of init: what commands join
+	null    *os.File // /dev/null as it is inside: its metadata cannot be changed
 	flags   int      // the namespaces to join
 	rules   *landlock.Ruleset
 	ended   chan struct{} // closed when init is gone
@@ -89,6 +91,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 		s.close()
 		return nil, err
 	}
+	s.fresh.Store(time.Now().Add(freshness).UnixNano())
 	s.lock = newLock(pl, true, enter >= 0)
 	s.lock.ruleset = s.rules
 	s.confined = newConfined(tier, pl, true)
@@ -96,7 +99,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 		Write: sandbox.Full, Metadata: sandbox.Full, ProtectedPaths: sandbox.Full, Read: sandbox.Full,
 		Visibility: sandbox.Full, Signal: sandbox.Full, Unix: sandbox.Full, Network: s.report.Network,
 	}
-	if pl.unseen {
+	if pl.unseen || pl.exposed {
 		s.report.Effects.ProtectedPaths = sandbox.Partial
 	}
 	if pl.blind || abi < abstractUnixABI && s.scopesSockets(pl) {
@@ -127,7 +130,11 @@ func (s *space) addRules(pl *plan, l *layout) (abi int, err error) {
 		return 0, fmt.Errorf("make a Landlock ruleset: %w", err)
 	}
 	s.rules = rules
-	root := "/proc/" + strconv.Itoa(s.init.PID()) + "/root"
+	root, err := unix.Open("/proc/"+strconv.Itoa(s.init.PID())+"/root", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, os.NewSyscallError("open the root of the sandbox", err)
+	}
+	defer unix.Close(root)
 	paths := []string{"/dev", "/proc"}
 	if l.rootWritable {
 		paths = []string{"/"}
@@ -138,7 +145,7 @@ func (s *space) addRules(pl *plan, l *layout) (abi int, err error) {
 		}
 	}
 	for _, path := range paths {
-		if err := rules.Allow(root+path, rights); err != nil {
+		if err := rules.AllowIn(root, path, rights); err != nil {
 			return 0, fmt.Errorf("make a Landlock rule for %s: %w", path, err)
 		}
 	}
@@ -155,7 +162,7 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 	defer r.Close()
 	lock := newLock(pl, true, enter >= 0)
 	limit := 0
-	if enter >= 0 && pidMaxIsPerNamespace() {
+	if enter >= 0 && os.Geteuid() == 0 && mapsNobody() {
 		limit = pl.pids()
 	}
 	s.init, err = spawn.Start(&spawn.Attr{
@@ -205,7 +212,11 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 		return os.NewSyscallError("pidfd_open", pidfdErr)
 	}
 	s.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
-	return nil
+	s.null, err = os.OpenFile("/proc/"+strconv.Itoa(s.init.PID())+"/root/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		s.close()
+	}
+	return err
 }
 
 // raiseLoopback gives a new network namespace its loopback.
@@ -268,16 +279,31 @@ func (s *space) inside(attr *spawn.Attr) (*spawn.Attr, error) {
 		}
 		inside.Dir = own + "/" + attr.Dir
 	}
+	// A descriptor of the host's null device could change the device itself.
+	inside.Files = slices.Clone(attr.Files)
+	for i, fd := range inside.Files {
+		if isNull(fd) {
+			inside.Files[i] = int(s.null.Fd())
+		}
+	}
 	join := int(s.pidfd.Fd())
 	inside.Confine = &spawn.Confine{
 		Enter: func(p *spawn.Program) {
 			p.Call("join the namespaces", unix.SYS_SETNS, join, s.flags)
 		},
-		Fork:   true,
 		Settle: s.lock.settle,
 		Lock:   s.lock.add,
+		// Those inside see the process from the fork on, and could stop it:
+		// almost nothing is left to be done then.
+		Fork: true, Late: true,
 	}
 	return &inside, nil
+}
+
+// isNull reports whether a descriptor is the null device.
+func isNull(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
 }
 
 // isClosed is asked with entering locked.
@@ -354,8 +380,10 @@ func (s *space) close() {
 		s.entering.Unlock()
 		s.stay.Close()
 		s.awaitEnd()
-		if s.pidfd != nil {
-			s.pidfd.Close()
+		for _, f := range []*os.File{s.pidfd, s.null} {
+			if f != nil {
+				f.Close()
+			}
 		}
 		if s.rules != nil {
 			s.rules.Close()
@@ -445,6 +473,21 @@ func (h *holder) writeMaps() error {
 		return err
 	}
 	return os.WriteFile(proc+"/gid_map", gids, 0)
+}
+
+// mapsNobody reports whether root's user namespace has the id of nobody.
+func mapsNobody() bool {
+	data, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(data) {
+		var inside, outside, count uint64
+		if _, err := fmt.Sscan(string(line), &inside, &outside, &count); err == nil && inside <= 65534 && 65534 < inside+count {
+			return true
+		}
+	}
+	return false
 }
 
 func oneID(id int) []byte { return fmt.Appendf(nil, "%d %d 1\n", id, id) }

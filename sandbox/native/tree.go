@@ -30,8 +30,8 @@ func (pl *plan) layout() (*layout, error) {
 		list = append(list, placement{path: path, kind: kind, source: source})
 	}
 	cover := func(path string) {
-		switch info, err := os.Stat(path); {
-		case err != nil:
+		switch info, err := os.Lstat(path); {
+		case err != nil || info.Mode()&os.ModeSymlink != 0:
 		case info.IsDir():
 			add(coverDir, path, "")
 		default:
