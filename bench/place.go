@@ -13,6 +13,7 @@ import (
 	"hardshell/shell"
 	"hardshell/shell/bash"
 	"hardshell/shell/confined"
+	"hardshell/subprocess/host"
 	"hardshell/subprocess/local"
 )
 
@@ -24,6 +25,7 @@ type place struct {
 	runtime              *local.Runtime
 	plain                shell.Executor
 	providers            []sandbox.Provider
+	host                 *host.Runtime // of the session that is measured, or nil
 }
 
 func newPlace() (*place, error) {
@@ -50,6 +52,9 @@ func newPlace() (*place, error) {
 // close ends what was left running and removes the place.
 func (p *place) close(ctx context.Context) error {
 	err := p.runtime.Close(ctx)
+	if p.host != nil {
+		err = errors.Join(err, p.host.Close(ctx))
+	}
 	for _, provider := range p.providers {
 		err = errors.Join(err, provider.Close())
 	}
