@@ -20,8 +20,9 @@ const at = uintptr(^uint32(99)) // AT_FDCWD, -100, as the kernel's int
 // sizeofMountAttr is the size of struct mount_attr: mount_setattr(2).
 const sizeofMountAttr = 32
 
-// openHow is struct open_how of openat2(2). RESOLVE_NO_SYMLINKS opens a physical path: a link in it was put there since.
-type openHow struct{ flags, mode, resolve uint64 }
+// openHow is struct open_how of openat2(2). With RESOLVE_NO_SYMLINKS it opens a
+// physical path: a link in it was put there since.
+type openHow struct{ flags, _, resolve uint64 }
 
 // mounter writes the steps of mounting into a program.
 type mounter struct {
