@@ -43,6 +43,9 @@ func (f *policyFlags) options(cmd *cobra.Command) (hardshell.Options, error) {
 			return o, usageError{err}
 		}
 	}
+	if o.Mode == sandbox.DangerFullAccess && (o.Network == sandbox.NetworkNone || len(f.write) > 0) {
+		return o, usagef("--network none and --write need a sandbox, and --mode %s has none: leave one of them out", o.Mode)
+	}
 	for _, dir := range f.write {
 		if dir == "" {
 			return o, usagef("--write takes a directory")

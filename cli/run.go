@@ -175,6 +175,8 @@ func (a *app) report(result *shell.Result, live, text bool) error {
 		return err
 	case live && result.TimedOut:
 		a.tell("timed out after %s: raise --timeout, or use --timeout none", result.Timeout)
+	case live && result.Sandbox != nil && result.Sandbox.Denied:
+		a.tell("the sandbox refused a file access in %s mode: allow a directory with --write DIR, or choose another --mode", result.Sandbox.Mode)
 	}
 	for _, pid := range result.Survivors {
 		a.tell("process %d is still running after SIGKILL", pid)

@@ -19,7 +19,10 @@ type confined struct {
 	// private says that the private temp and caches stand at the usual paths.
 	private bool
 	// set and dropped are how the environment differs inside.
-	set     map[string]string
+	set map[string]string
+	// moved are variables that get another value when they are there: they name
+	// caches, which are elsewhere.
+	moved   map[string]string
 	dropped func(name, value string) bool
 }
 
@@ -44,7 +47,17 @@ func newConfined(tier sandbox.Tier, pl *plan, private bool) *confined {
 	if !private {
 		c.set["TMPDIR"] = pl.temp
 	}
+	c.moved = map[string]string{}
 	for _, cache := range pl.caches {
+		if cache.variable != "" && cache.private != "" {
+			c.moved[cache.variable] = cache.dir
+			if cache.dir == "" || !private {
+				c.moved[cache.variable] = physical(cache.private)
+			}
+			if cache.variable == "XDG_CACHE_HOME" {
+				c.moved["GOCACHE"] = c.moved[cache.variable] + "/go-build"
+			}
+		}
 		if cache.variable != "" && cache.private != "" && (cache.dir == "" || !private) {
 			c.set[cache.variable] = physical(cache.private)
 		}
@@ -64,6 +77,12 @@ func (c *confined) environ(env []string) []string {
 	inside := make([]string, 0, len(env)+len(c.set))
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
+		if moved, ok := c.moved[name]; ok {
+			if _, replaced := c.set[name]; !replaced {
+				inside = append(inside, name+"="+moved)
+			}
+			continue
+		}
 		if _, replaced := c.set[name]; !replaced && !c.dropped(name, value) {
 			inside = append(inside, entry)
 		}

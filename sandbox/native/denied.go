@@ -42,7 +42,8 @@ func (c *confined) deniedLine(line, workdir string) bool {
 	case strings.Contains(lower, saysBusy):
 		return named && slices.ContainsFunc(slices.Concat(c.plan.protected, c.plan.pinned), func(p string) bool { return within(path, p) })
 	case c.report.Tier != sandbox.TierLandlock:
-		return strings.Contains(lower, saysReadOnly) && (!named || !c.allows(path))
+		return strings.Contains(lower, saysReadOnly) && (!named || !c.allows(path)) ||
+			strings.Contains(lower, saysDenied) && named && c.plan.hides(path)
 	default:
 		// Ordinary permissions say the same: only what this process could do
 		// itself was refused by the sandbox.

@@ -39,6 +39,7 @@ func TestDenied(t *testing.T) {
 		{"something else is busy", sandbox.TierNamespaces, "umount: '/mnt/x': Device or resource busy", false},
 		{"no path is named", sandbox.TierNamespaces, "Read-only file system", true},
 		{"ordinary permissions are no denial by mounts", sandbox.TierNamespaces, "cat: /etc/shadow: Permission denied", false},
+		{"what is hidden is denied", sandbox.TierNamespaces, "cat: " + outside + "/secret/key: Permission denied", true},
 		{"another message", sandbox.TierNamespaces, "touch: cannot touch '/etc/x': No such file or directory", false},
 		{"Landlock says it like permissions do", sandbox.TierLandlock, "touch: cannot touch '" + outside + "/x': Permission denied", true},
 		{"what this process cannot do either is no denial", sandbox.TierLandlock, "cat: /nonexistent/dir/x: Permission denied", false},
@@ -72,14 +73,14 @@ func TestEnvironInside(t *testing.T) {
 		sockets: []string{"/run/agent.sock"},
 		caches:  []cache{{dir: "/u/.cache", private: "/h/cache/a", variable: "XDG_CACHE_HOME"}, {private: "/h/cache/b", variable: "GOMODCACHE"}},
 	}
-	env := []string{"A=1", "TMPDIR=/var/x", "SSH_AUTH_SOCK=/run/agent.sock", "DISPLAY=:0", "XDG_CACHE_HOME=/x", "GOMODCACHE=/y"}
+	env := []string{"A=1", "TMPDIR=/var/x", "SSH_AUTH_SOCK=/run/agent.sock", "DISPLAY=:0", "XDG_CACHE_HOME=/x", "GOMODCACHE=/y", "GOCACHE=/z"}
 	for _, c := range []struct {
 		name    string
 		private bool
 		want    []string
 	}{
-		{"the usual places are the sandbox's own", true, []string{"A=1", "GOMODCACHE=/h/cache/b", "SSH_AUTH_SOCK=/run/agent.sock", "TMPDIR=/tmp", "XDG_CACHE_HOME=/x"}},
-		{"variables lead to them", false, []string{"A=1", "GOMODCACHE=/h/cache/b", "SSH_AUTH_SOCK=/run/agent.sock", "TMPDIR=/h/tmp/s", "XDG_CACHE_HOME=/h/cache/a"}},
+		{"the usual places are the sandbox's own", true, []string{"A=1", "GOCACHE=/u/.cache/go-build", "GOMODCACHE=/h/cache/b", "SSH_AUTH_SOCK=/run/agent.sock", "TMPDIR=/tmp", "XDG_CACHE_HOME=/u/.cache"}},
+		{"variables lead to them", false, []string{"A=1", "GOCACHE=/h/cache/a/go-build", "GOMODCACHE=/h/cache/b", "SSH_AUTH_SOCK=/run/agent.sock", "TMPDIR=/h/tmp/s", "XDG_CACHE_HOME=/h/cache/a"}},
 	} {
 		got := newConfined(sandbox.TierNamespaces, pl, c.private).environ(env)
 		if len(got) != len(c.want) {

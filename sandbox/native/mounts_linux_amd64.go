@@ -105,9 +105,6 @@ func (m *mounter) mountAll(l *layout, tempDir string) {
 		case temp:
 			trees[i] = m.clone(tempDir)
 			m.restrict(trees[i], p.path, keptTree)
-		case coverFile:
-			trees[i] = m.clone("/dev/null")
-			m.restrict(trees[i], p.path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_RDONLY)
 		}
 	}
 	nodes := make([]spawn.Result, len(devices))
@@ -140,8 +137,9 @@ func (m *mounter) mountAll(l *layout, tempDir string) {
 		case p.kind == scratch, p.kind == coverDir && p.filled:
 			m.mount("tmpfs", p.path, unix.MS_NODEV, "mode=1777")
 		case p.kind == coverDir:
-			empty := m.clone(emptyDir)
-			m.attach(empty, p.path)
+			m.attach(m.clone(covers+"/directory"), p.path)
+		case p.kind == coverFile:
+			m.attach(m.clone(covers+"/file"), p.path)
 		default:
 			m.attach(trees[i], p.path)
 		}
@@ -154,8 +152,9 @@ func (m *mounter) mountAll(l *layout, tempDir string) {
 	m.finishDevices()
 }
 
-// emptyDir is where an empty file system is while covers are cloned from it.
-const emptyDir = "/dev/pts"
+// covers is where an empty file and an empty directory are while covers are cloned
+// from them. Nobody may open them, but for root.
+const covers = "/dev/pts"
 
 // mountDevices makes a /dev with the harmless devices alone.
 func (m *mounter) mountDevices(nodes []spawn.Result) {
@@ -172,7 +171,10 @@ func (m *mounter) mountDevices(nodes []spawn.Result) {
 	} {
 		m.Try("symlink /dev/"+name, unix.SYS_SYMLINKAT, target, at, "/dev/"+name)
 	}
-	m.mount("tmpfs", emptyDir, unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, "mode=555,size=4k")
+	m.mount("tmpfs", covers, unix.MS_NODEV|unix.MS_NOEXEC, "mode=555,size=4k")
+	m.Call("make the cover of a directory", unix.SYS_MKDIRAT, at, covers+"/directory", 0)
+	m.Call("make the cover of a file", unix.SYS_MKNODAT, at, covers+"/file", unix.S_IFREG, 0)
+	m.seal(covers)
 }
 
 // finishDevices gives the sandbox terminals of its own and closes /dev.

@@ -91,11 +91,13 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	// An explicit grant wins over what hides that very path, and over what
 	// protects something in it when it lies inside of the workspace itself.
 	pl.hidden = slices.DeleteFunc(pl.hidden, func(path string) bool { return slices.Contains(pl.granted, path) })
-	pl.protected = slices.DeleteFunc(pl.protected, func(path string) bool {
+	released := func(path string) bool {
 		return slices.ContainsFunc(pl.granted, func(grant string) bool {
 			return within(path, grant) && (path == grant || grant != policy.WorkspaceRoot && within(grant, policy.WorkspaceRoot))
 		})
-	})
+	}
+	pl.protected = slices.DeleteFunc(pl.protected, released)
+	pl.pinned = slices.DeleteFunc(pl.pinned, released)
 
 	pl.sockets = policy.Sockets.Paths
 	if !policy.Sockets.Host {

@@ -375,11 +375,14 @@ func (s *space) idle() bool {
 // close implements confinement.
 func (s *space) close() {
 	s.closed.Do(func() {
+		idle := s.pidfd != nil && s.idle()
 		s.entering.Lock()
 		s.closing = true
 		s.entering.Unlock()
 		s.stay.Close()
-		s.awaitEnd()
+		if !idle { // else nothing is left but pid 1, which ends by itself
+			s.awaitEnd()
+		}
 		for _, f := range []*os.File{s.pidfd, s.null} {
 			if f != nil {
 				f.Close()
