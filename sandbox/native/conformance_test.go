@@ -35,9 +35,17 @@ func tiers(t *testing.T) {
 	}
 }
 
-func TestConformance(t *testing.T) { tiers(t) }
+func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: it takes a minute")
+	}
+	tiers(t)
+}
 
 func TestConformanceAsNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: it takes a minute")
+	}
 	if sandboxtest.AsNobody(t) {
 		return
 	}

@@ -26,6 +26,9 @@ func (s standing) Default() sandbox.Policy { return sandbox.Policy(s) }
 // TestConformance runs the suite of the seam: limits, signals, timeouts and output
 // are the same in every mode and tier.
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: it takes a minute")
+	}
 	for _, c := range []struct {
 		name string
 		mode sandbox.Mode

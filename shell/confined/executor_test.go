@@ -75,7 +75,9 @@ func open(t *testing.T, provider sandbox.Provider, mode sandbox.Mode) *confined.
 	t.Helper()
 	runtime := local.New(local.Config{SpillDir: t.TempDir()})
 	t.Cleanup(func() { runtime.Close(context.Background()) })
-	executor, err := confined.New(runtime, provider, standing{Mode: mode, WorkspaceRoot: "/"}, bash.DefaultConfig())
+	config := bash.DefaultConfig()
+	config.Workdir = "/" // this package's own directory may be in /tmp
+	executor, err := confined.New(runtime, provider, standing{Mode: mode, WorkspaceRoot: "/"}, config)
 	if err != nil {
 		t.Fatal(err)
 	}
