@@ -70,8 +70,6 @@ type Enforcement string
 const (
 	Full    Enforcement = "full"
 	Partial Enforcement = "partial"
-	// None is an effect class that the policy governs and nothing enforces.
-	None Enforcement = "none"
 )
 
 // Effects is the enforcement of each class of effects.

@@ -8,6 +8,7 @@ import (
 
 	"hardshell/internal/fault"
 	"hardshell/internal/hostsockets"
+	"hardshell/internal/realpath"
 	"hardshell/internal/spawn"
 	"hardshell/sandbox"
 )
@@ -52,14 +53,14 @@ func newConfined(tier sandbox.Tier, pl *plan, private bool) *confined {
 		if cache.variable != "" && cache.private != "" {
 			c.moved[cache.variable] = cache.dir
 			if cache.dir == "" || !private {
-				c.moved[cache.variable] = physical(cache.private)
+				c.moved[cache.variable] = realpath.Canonical(cache.private)
 			}
 			if cache.variable == "XDG_CACHE_HOME" {
 				c.moved["GOCACHE"] = c.moved[cache.variable] + "/go-build"
 			}
 		}
 		if cache.variable != "" && cache.private != "" && (cache.dir == "" || !private) {
-			c.set[cache.variable] = physical(cache.private)
+			c.set[cache.variable] = realpath.Canonical(cache.private)
 		}
 	}
 	if !pl.policy.Sockets.Host {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hardshell/internal/realpath"
 	"hardshell/sandbox"
 )
 
@@ -40,7 +41,7 @@ func (c *confined) deniedLine(line, workdir string) bool {
 	path, named := namedPath(line, workdir)
 	switch {
 	case strings.Contains(lower, saysBusy):
-		return named && slices.ContainsFunc(slices.Concat(c.plan.protected, c.plan.pinned), func(p string) bool { return within(path, p) })
+		return named && slices.ContainsFunc(slices.Concat(c.plan.protected, c.plan.pinned), func(p string) bool { return realpath.Within(path, p) })
 	case c.report.Tier != sandbox.TierLandlock:
 		return strings.Contains(lower, saysReadOnly) && (!named || !c.allows(path)) ||
 			strings.Contains(lower, saysDenied) && named && c.plan.hides(path)
@@ -55,7 +56,7 @@ func (c *confined) deniedLine(line, workdir string) bool {
 func (c *confined) allows(path string) bool {
 	pl := c.plan
 	in := func(roots []string) bool {
-		return slices.ContainsFunc(roots, func(root string) bool { return within(path, root) })
+		return slices.ContainsFunc(roots, func(root string) bool { return realpath.Within(path, root) })
 	}
 	if in(pl.granted) {
 		return true
@@ -63,16 +64,16 @@ func (c *confined) allows(path string) bool {
 	if in(pl.protected) || pl.hides(path) {
 		return false
 	}
-	if pl.policy.Mode == sandbox.ReadOnly && within(path, pl.policy.WorkspaceRoot) {
+	if pl.policy.Mode == sandbox.ReadOnly && realpath.Within(path, pl.policy.WorkspaceRoot) {
 		return false // also where it lies in /tmp
 	}
-	return in(pl.writable) || within(path, pl.temp) ||
-		c.private && (within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/dev/shm"))
+	return in(pl.writable) || realpath.Within(path, pl.temp) ||
+		c.private && (realpath.Within(path, "/tmp") || realpath.Within(path, "/var/tmp") || realpath.Within(path, "/dev/shm"))
 }
 
 // hides reports whether a path cannot be seen.
 func (pl *plan) hides(path string) bool {
-	return slices.ContainsFunc(append([]string{pl.home}, pl.hidden...), func(root string) bool { return within(path, root) })
+	return slices.ContainsFunc(append([]string{pl.home}, pl.hidden...), func(root string) bool { return realpath.Within(path, root) })
 }
 
 // quoted finds the paths that programs put into quotes of any kind.
@@ -108,7 +109,7 @@ func namedPath(line, workdir string) (path string, ok bool) {
 	if !filepath.IsAbs(candidate) {
 		candidate = filepath.Join(workdir, candidate)
 	}
-	dir := physical(filepath.Dir(candidate))
+	dir := realpath.Canonical(filepath.Dir(candidate))
 	return filepath.Join(dir, filepath.Base(candidate)), true
 }
 

@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"hardshell/internal/realpath"
 	"hardshell/sandbox"
 )
 
 func TestDenied(t *testing.T) {
 	t.Parallel()
-	work := physical(t.TempDir())
-	outside := physical(t.TempDir())
+	work := realpath.Canonical(t.TempDir())
+	outside := realpath.Canonical(t.TempDir())
 	if err := os.Mkdir(filepath.Join(work, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}

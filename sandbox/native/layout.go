@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hardshell/internal/realpath"
 )
 
 // kind is what a placement puts at its path.
@@ -114,16 +116,11 @@ func sorted(placements []placement) []placement {
 // tree is.
 func enclosing(placements []placement, path string) *placement {
 	for i := len(placements) - 1; i >= 0; i-- { // sorted by depth
-		if within(path, placements[i].path) {
+		if realpath.Within(path, placements[i].path) {
 			return &placements[i]
 		}
 	}
 	return nil
-}
-
-// within reports whether path is root or beneath it.
-func within(path, root string) bool {
-	return path == root || root == "/" || strings.HasPrefix(path, root) && path[len(root)] == '/'
 }
 
 // between lists the directories below outer on the way to path, path included

@@ -148,17 +148,3 @@ func TestArrangeIsNotLedOutOfTheTemp(t *testing.T) {
 		t.Errorf("outside there is now %v", entries)
 	}
 }
-
-func TestWithin(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		path, root string
-		want       bool
-	}{
-		{"/a/b", "/a", true}, {"/a", "/a", true}, {"/a-evil/b", "/a", false}, {"/", "/a", false}, {"/a", "/", true}, {"/a", "/a/b", false},
-	} {
-		if got := within(c.path, c.root); got != c.want {
-			t.Errorf("within(%q, %q) = %v", c.path, c.root, got)
-		}
-	}
-}

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"hardshell/internal/fault"
+	"hardshell/internal/realpath"
 	"hardshell/internal/state"
 	"hardshell/sandbox"
 	"hardshell/subprocess"
@@ -219,7 +220,7 @@ func (p *Provider) settleRoot(policy *sandbox.Policy, path string) (string, erro
 	if policy.Physical && real != path {
 		return "", errReplaced
 	}
-	if within(real, physical(p.home.Root())) {
+	if realpath.Within(real, realpath.Canonical(p.home.Root())) {
 		return "", errHome
 	}
 	p.mu.Lock()
@@ -348,6 +349,6 @@ func (p *Provider) tempID(session string) string {
 
 // workspaceKey names the caches of a workspace.
 func workspaceKey(root string) string {
-	sum := sha256.Sum256([]byte(physical(root)))
+	sum := sha256.Sum256([]byte(realpath.Canonical(root)))
 	return hex.EncodeToString(sum[:8])
 }

@@ -8,6 +8,7 @@ import (
 
 	"hardshell/internal/gitdir"
 	"hardshell/internal/hostsockets"
+	"hardshell/internal/realpath"
 	"hardshell/sandbox"
 )
 
@@ -46,7 +47,7 @@ type cache struct {
 
 // newPlan examines the host for a policy.
 func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
-	pl := &plan{policy: policy, home: physical(p.home.Root())}
+	pl := &plan{policy: policy, home: realpath.Canonical(p.home.Root())}
 	var absent []string
 	if policy.Mode == sandbox.WorkspaceWrite {
 		root := policy.WorkspaceRoot // physical, as all roots are
@@ -73,7 +74,7 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 		pl.pinned = layout.Pinned
 		pl.protected = slices.Concat(pl.protected, layout.Protected, gitdir.Tools(root))
 		for _, path := range policy.Protect {
-			pl.protected = append(pl.protected, physical(path))
+			pl.protected = append(pl.protected, realpath.Canonical(path))
 		}
 		pl.caches = p.planCaches(policy)
 	}
@@ -93,7 +94,7 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	pl.hidden = slices.DeleteFunc(pl.hidden, func(path string) bool { return slices.Contains(pl.granted, path) })
 	released := func(path string) bool {
 		return slices.ContainsFunc(pl.granted, func(grant string) bool {
-			return within(path, grant) && (path == grant || grant != policy.WorkspaceRoot && within(grant, policy.WorkspaceRoot))
+			return realpath.Within(path, grant) && (path == grant || grant != policy.WorkspaceRoot && realpath.Within(grant, policy.WorkspaceRoot))
 		})
 	}
 	pl.protected = slices.DeleteFunc(pl.protected, released)
@@ -118,10 +119,10 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 func (pl *plan) pinWays() {
 	for _, path := range slices.Concat(pl.hidden, pl.protected, []string{pl.home}) {
 		for _, root := range pl.writable {
-			if !within(path, root) {
+			if !realpath.Within(path, root) {
 				continue
 			}
-			for dir := filepath.Dir(path); dir != root && within(dir, root); dir = filepath.Dir(dir) {
+			for dir := filepath.Dir(path); dir != root && realpath.Within(dir, root); dir = filepath.Dir(dir) {
 				if !slices.Contains(pl.pinned, dir) && !slices.Contains(pl.writable, dir) {
 					pl.pinned = append(pl.pinned, dir)
 				}
@@ -159,15 +160,15 @@ func (p *Provider) planHome(pl *plan) error {
 	p.mu.Lock()
 	p.temps[p.tempID(id)] = true
 	p.mu.Unlock()
-	pl.home = physical(p.home.Root())
-	pl.temp = physical(dirs[0])
+	pl.home = realpath.Canonical(p.home.Root())
+	pl.temp = realpath.Canonical(dirs[0])
 	// Users of other ids may write there, as in every /tmp. The directories
 	// above it are private.
 	if err := os.Chmod(pl.temp, 0o777|os.ModeSticky); err != nil {
 		return err
 	}
 	for i, dir := range pl.shown {
-		pl.shown[i] = physical(dir)
+		pl.shown[i] = realpath.Canonical(dir)
 	}
 	return nil
 }
@@ -189,7 +190,7 @@ func gitConfigs(userHome string) []string {
 // known.
 func (pl *plan) foreignSockets(skip func(path string) bool) ([]string, bool) {
 	all, err := hostsockets.Listening(func(path string) bool {
-		inside := func(root string) bool { return within(path, root) }
+		inside := func(root string) bool { return realpath.Within(path, root) }
 		return slices.ContainsFunc(socketDirs, inside) || slices.ContainsFunc(pl.writable, inside) ||
 			slices.ContainsFunc(pl.sockets, inside) || skip != nil && skip(path)
 	})
@@ -199,20 +200,11 @@ func (pl *plan) foreignSockets(skip func(path string) bool) ([]string, bool) {
 // hidden is what is covered to hide a path: what it leads to. A command may have
 // made it a link to a place that no command can do without; that is not covered.
 func hidden(path, workspace string) string {
-	real := physical(path)
-	if real != filepath.Clean(path) && (strings.Count(real, "/") < 2 || within(workspace, real)) {
+	real := realpath.Canonical(path)
+	if real != filepath.Clean(path) && (strings.Count(real, "/") < 2 || realpath.Within(workspace, real)) {
 		return filepath.Clean(path)
 	}
 	return real
-}
-
-// physical is the path of a file as the file system resolves it, or the given
-// spelling when there is none.
-func physical(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	return filepath.Clean(path)
 }
 
 // userCaches are the directories of package managers below the user's home,
@@ -244,14 +236,14 @@ func (p *Provider) planCaches(policy sandbox.Policy) []cache {
 		}
 		home = own
 	}
-	home = physical(home)
+	home = realpath.Canonical(home)
 	base := filepath.Join(p.home.Caches(), workspaceKey(policy.WorkspaceRoot))
 	var list []cache
 	for _, user := range userCaches {
 		c := cache{dir: filepath.Join(home, user.dir), variable: user.variable}
 		// A link may have been put there by a command, to have what it leads to
 		// mounted.
-		if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || physical(c.dir) != c.dir {
+		if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || realpath.Canonical(c.dir) != c.dir {
 			c.dir = ""
 		}
 		switch {

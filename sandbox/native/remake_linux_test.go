@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hardshell/internal/realpath"
 	"hardshell/sandbox"
 	"hardshell/sandbox/sandboxtest"
 	"hardshell/subprocess"
@@ -35,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, provider: provider, runtime: local.New(local.Config{}), work: physical(t.TempDir()), sockets: sandbox.Sockets{Host: true}}
+	b := &bench{T: t, provider: provider, runtime: local.New(local.Config{}), work: realpath.Canonical(t.TempDir()), sockets: sandbox.Sockets{Host: true}}
 	t.Cleanup(func() {
 		b.runtime.Close(context.Background())
 		provider.Close()

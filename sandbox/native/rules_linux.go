@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hardshell/internal/landlock"
+	"hardshell/internal/realpath"
 )
 
 // rules is the plan as a Landlock ruleset. Landlock knows no rule that takes
@@ -42,13 +43,13 @@ func (pl *plan) rules(abi int) (*landlock.Ruleset, error) {
 	both := write | landlock.ReadRights
 	for _, path := range pl.writable {
 		// What is hidden inside of a root stays hidden.
-		allowBeside(slices.DeleteFunc(slices.Clone(out), func(hidden string) bool { return within(path, hidden) }), path,
+		allowBeside(slices.DeleteFunc(slices.Clone(out), func(hidden string) bool { return realpath.Within(path, hidden) }), path,
 			func(path string) { allow(path, both) })
 	}
 	allow(pl.temp, both)
 	for _, c := range pl.caches {
 		if c.private != "" {
-			allow(physical(c.private), both)
+			allow(realpath.Canonical(c.private), both)
 		} else {
 			allow(c.dir, both)
 		}
@@ -72,7 +73,7 @@ func allowBeside(out []string, path string, allow func(string)) {
 	if slices.Contains(out, path) {
 		return
 	}
-	if !slices.ContainsFunc(out, func(hidden string) bool { return within(hidden, path) }) {
+	if !slices.ContainsFunc(out, func(hidden string) bool { return realpath.Within(hidden, path) }) {
 		allow(path)
 		return
 	}

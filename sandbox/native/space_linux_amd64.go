@@ -80,6 +80,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 		defer holder.end()
 		enter = holder.pidfd
 	}
+	s.lock = newLock(pl, true, enter >= 0)
 	if err := s.start(program, pl, l, enter); err != nil {
 		return nil, err
 	}
@@ -92,7 +93,6 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 		return nil, err
 	}
 	s.fresh.Store(time.Now().Add(freshness).UnixNano())
-	s.lock = newLock(pl, true, enter >= 0)
 	s.lock.ruleset = s.rules
 	s.confined = newConfined(tier, pl, true)
 	s.report.Effects = sandbox.Effects{
@@ -160,7 +160,6 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 		return err
 	}
 	defer r.Close()
-	lock := newLock(pl, true, enter >= 0)
 	limit := 0
 	if enter >= 0 && os.Geteuid() == 0 && mapsNobody() {
 		limit = pl.pids()
@@ -178,7 +177,7 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 			},
 			Fork: true,
 			Settle: func(p *spawn.Program) {
-				lock.settle(p)
+				s.lock.settle(p)
 				m := newMounter(p)
 				m.mountProc(limit)
 				if s.flags&unix.CLONE_NEWNET != 0 {
@@ -189,7 +188,7 @@ func (s *space) start(program *os.File, pl *plan, l *layout, enter int) error {
 				// The kernel reaps what it inherits: wait(2), SIGCHLD ignored.
 				ignore := spawn.Hold(p, &[4]uint64{1})
 				p.Call("ignore SIGCHLD", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), ignore, 0, 8)
-				lock.add(p)
+				s.lock.add(p)
 			},
 			Image: 1,
 		},

@@ -52,8 +52,8 @@ func hostFacts() facts {
 		lsm:           readLine("/sys/kernel/security/lsm"),
 		apparmorLabel: readLine("/proc/self/attr/current"),
 		version:       readLine("/proc/version"),
-		docker:        isThere("/.dockerenv"),
-		podman:        isThere("/run/.containerenv"),
+		docker:        present("/.dockerenv"),
+		podman:        present("/run/.containerenv"),
 		kubernetes:    os.Getenv("KUBERNETES_SERVICE_HOST") != "",
 		maskedProc:    maskedProc(readAll("/proc/self/mountinfo")),
 	}
@@ -117,11 +117,6 @@ func readAll(path string) string {
 		return ""
 	}
 	return string(data)
-}
-
-func isThere(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // landlockCause says why there is no Landlock, by the answer of the kernel:

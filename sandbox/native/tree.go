@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"hardshell/internal/realpath"
 	"hardshell/sandbox"
 )
 
@@ -43,11 +44,11 @@ func (pl *plan) layout() (*layout, error) {
 	add(scratch, "/dev/shm", "")
 	if !pl.policy.Sockets.Host {
 		for _, dir := range socketDirs {
-			cover(physical(dir))
+			cover(realpath.Canonical(dir))
 		}
 		for _, path := range runKept {
 			// A link, of NixOS for instance, is kept by what it leads to.
-			if real, err := filepath.EvalSymlinks(path); err == nil && within(real, "/run") {
+			if real, err := filepath.EvalSymlinks(path); err == nil && realpath.Within(real, "/run") {
 				add(readOnly, real, "")
 			}
 		}
@@ -56,13 +57,13 @@ func (pl *plan) layout() (*layout, error) {
 		}
 		for _, path := range pl.sockets {
 			if _, err := os.Stat(path); err == nil {
-				add(readOnly, physical(path), "")
+				add(readOnly, realpath.Canonical(path), "")
 			}
 		}
 	}
 	for _, dir := range []string{"/tmp", "/var/tmp"} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			add(temp, physical(dir), "")
+			add(temp, realpath.Canonical(dir), "")
 		}
 	}
 	cover(pl.home)
@@ -77,9 +78,9 @@ func (pl *plan) layout() (*layout, error) {
 		case c.private == "":
 			add(tree, c.dir, "")
 		case c.dir == "":
-			add(tree, physical(c.private), "")
+			add(tree, realpath.Canonical(c.private), "")
 		default:
-			add(tree, c.dir, physical(c.private))
+			add(tree, c.dir, realpath.Canonical(c.private))
 		}
 	}
 	if pl.policy.Mode == sandbox.WorkspaceWrite {
@@ -95,9 +96,9 @@ func (pl *plan) layout() (*layout, error) {
 		for _, path := range pl.granted {
 			add(tree, path, "")
 		}
-	} else if underSynthetic := enclosing(sorted(list), physical(pl.policy.WorkspaceRoot)); underSynthetic != nil && underSynthetic.synthetic() {
+	} else if underSynthetic := enclosing(sorted(list), realpath.Canonical(pl.policy.WorkspaceRoot)); underSynthetic != nil && underSynthetic.synthetic() {
 		// A workspace in /tmp is to be seen, too.
-		add(readOnly, physical(pl.policy.WorkspaceRoot), "")
+		add(readOnly, realpath.Canonical(pl.policy.WorkspaceRoot), "")
 	}
 	return arrange(list, pl.temp)
 }
