@@ -175,11 +175,21 @@ func TestASocketOfTheHostThatCameLaterIsOutOfReach(t *testing.T) {
 	}
 	defer listener.Close()
 	second := b.confine()
-	if second == first {
-		t.Fatal("the sandbox was not remade")
+	if second != first {
+		t.Error("the sandbox was remade: its processes and its network are lost")
 	}
 	if got := b.run(second, "test -S "+path+" && echo reachable || echo covered"); got != "covered\n" {
 		t.Errorf("the socket is %s", got)
+	}
+	// Bound anew, it is another file, and a mount on the old one is gone.
+	listener.Close()
+	again, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := b.run(b.confine(), "test -S "+path+" && echo reachable || echo covered"); got != "covered\n" {
+		t.Errorf("the socket that was bound anew is %s", got)
 	}
 }
 

@@ -38,7 +38,10 @@ type space struct {
 
 	// fresh says that Confine has just found it usable: the command that it was
 	// asked for need not look again.
-	fresh atomic.Int64 // until when, as time.Time.UnixNano
+	fresh    atomic.Int64 // until when, as time.Time.UnixNano
+	covering sync.Mutex
+	covered  []fileID // sockets of the host, guarded by covering
+
 	// remake makes it anew when it has ended, with the same report.
 	remake func() (*space, error)
 
@@ -66,7 +69,7 @@ func newSpace(tier sandbox.Tier, pl *plan) (*space, error) {
 	s := &space{
 		flags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		ended: make(chan struct{}),
-		roots: pl.watched(), planned: pl, layout: l,
+		roots: pl.watched(), covered: identify(pl.uncovered), planned: pl, layout: l,
 	}
 	if pl.policy.Network == sandbox.NetworkNone {
 		s.flags |= unix.CLONE_NEWNET
@@ -339,14 +342,61 @@ func (s *space) current() bool {
 	if s.plan.policy.Sockets.Host {
 		return true
 	}
-	foreign, known := s.plan.foreignSockets(s.covers)
-	return len(foreign) == 0 && known != s.plan.blind
+	return s.coverSockets()
 }
 
 // covers reports whether a path of the host cannot be seen.
 func (s *space) covers(path string) bool {
-	outer := enclosing(s.layout.placements, path)
-	return outer != nil && outer.synthetic()
+	if outer := enclosing(s.layout.placements, path); outer != nil && outer.synthetic() && outer.path != path {
+		return true
+	}
+	info, err := os.Lstat(path)
+	return err == nil && slices.ContainsFunc(s.covered, func(f fileID) bool {
+		// A number of a file is given again; its time is not.
+		return f.path == path && os.SameFile(info, f.info) && info.ModTime().Equal(f.info.ModTime())
+	})
+}
+
+// coverSockets covers the sockets of the host that have come since the space was
+// made, in the space as it is: its processes and its network go on. It reports
+// whether none is left.
+func (s *space) coverSockets() bool {
+	s.covering.Lock()
+	defer s.covering.Unlock()
+	foreign, known := s.plan.foreignSockets(s.covers)
+	if known == s.plan.blind {
+		return false
+	}
+	if len(foreign) == 0 {
+		return true
+	}
+	program, err := image()
+	if err != nil {
+		return false
+	}
+	covered := identify(foreign)
+	join := s.flags & (unix.CLONE_NEWUSER | unix.CLONE_NEWNS)
+	pidfd, null := int(s.pidfd.Fd()), int(s.null.Fd())
+	child, err := spawn.Start(&spawn.Attr{
+		Argv: []string{"hardshell-cover"}, Dir: "/", Files: []int{null, int(program.Fd())},
+		Confine: &spawn.Confine{
+			Enter: func(p *spawn.Program) {
+				p.Call("join the mount namespace", unix.SYS_SETNS, pidfd, join)
+				m := newMounter(p)
+				for _, path := range foreign {
+					m.attach(m.clone("/dev/null"), path) // nobody listens there
+				}
+			},
+			Image: 1,
+		},
+	})
+	if err != nil {
+		return false // a socket that went meanwhile, say: the space is made anew
+	}
+	child.WaitExit() // its input is at its end
+	child.Reap()
+	s.covered = append(s.covered, covered...)
+	return true
 }
 
 // idle implements confinement: the pid namespace holds pid 1 alone. A command
