@@ -19,6 +19,7 @@ import (
 
 	"hardshell"
 	"hardshell/internal/fault"
+	"hardshell/internal/realpath"
 	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shellenv"
@@ -70,18 +71,20 @@ func physical(t *testing.T) string {
 // outsideTemp is a directory of which a sandbox has no private version.
 func outsideTemp(t *testing.T) string {
 	t.Helper()
-	home, err := os.UserHomeDir()
-	if err == nil {
-		home, err = os.MkdirTemp(home, "hardshell-test-")
+	own, _ := os.UserHomeDir()
+	wd, _ := os.Getwd()
+	for _, parent := range []string{own, wd, "/var/lib"} {
+		parent, err := filepath.EvalSymlinks(parent)
+		if err != nil || realpath.Within(parent, "/tmp") || realpath.Within(parent, "/var/tmp") || realpath.Within(parent, "/dev/shm") {
+			continue
+		}
+		if dir, err := os.MkdirTemp(parent, "hardshell-test-"); err == nil {
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			return dir
+		}
 	}
-	if err == nil {
-		t.Cleanup(func() { os.RemoveAll(home) })
-		home, err = filepath.EvalSymlinks(home)
-	}
-	if err != nil {
-		t.Skipf("needs a home directory to write in: %v", err)
-	}
-	return home
+	t.Skip("needs a directory to write to outside of the temp")
+	return ""
 }
 
 func TestOpenRefusesWhatCannotBe(t *testing.T) {

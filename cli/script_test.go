@@ -21,6 +21,7 @@ import (
 
 	"hardshell/cli"
 	"hardshell/host"
+	"hardshell/internal/realpath"
 	"hardshell/internal/spawn"
 )
 
@@ -83,9 +84,11 @@ func TestScripts(t *testing.T) {
 // what is written beside a workspace in it is refused and not lost.
 func outsideTemp(t *testing.T) string {
 	t.Helper()
-	for _, place := range []func() (string, error){os.UserHomeDir, os.Getwd} {
-		parent, err := place()
-		if err != nil {
+	own, _ := os.UserHomeDir()
+	wd, _ := os.Getwd()
+	for _, parent := range []string{own, wd, "/var/lib"} {
+		parent, err := filepath.EvalSymlinks(parent)
+		if err != nil || realpath.Within(parent, "/tmp") || realpath.Within(parent, "/var/tmp") || realpath.Within(parent, "/dev/shm") {
 			continue
 		}
 		if dir, err := os.MkdirTemp(parent, "hardshell-test-"); err == nil {
