@@ -4,6 +4,7 @@ package subprocesstest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -194,7 +195,31 @@ func (f *fixture) awaitTree(h subprocess.Handle) {
 // awaitText waits until the collected stdout is text.
 func (f *fixture) awaitText(h subprocess.Handle, text string) {
 	f.Helper()
-	f.waitFor("the stdout "+text, func() bool { return stdout(h) == text })
+	for deadline := time.Now().Add(hang); stdout(h) != text; time.Sleep(2 * time.Millisecond) {
+		select {
+		case <-h.Done():
+			if stdout(h) == text {
+				return
+			}
+			f.Fatalf("the command ended with %+v, the stdout %q and the stderr %q: want the stdout %q", h.Exit(), stdout(h), stderr(h), text)
+		default:
+		}
+		if time.Now().After(deadline) {
+			f.Fatalf("waited %v in vain for the stdout %q: it is %q, the stderr %q, the processes %v",
+				hang, text, stdout(h), stderr(h), f.states(h.PID()))
+		}
+	}
+}
+
+// states tells what a process and those with the marker do.
+func (f *fixture) states(pid int) []string {
+	var states []string
+	for _, pid := range append(f.alive(), pid) {
+		fields, _ := stat(pid)
+		where, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
+		states = append(states, fmt.Sprintf("%d %.200q %.12q in %s", pid, commandLine(pid), fields, where))
+	}
+	return states
 }
 
 // waitFor polls until the condition holds.
