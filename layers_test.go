@@ -13,7 +13,7 @@ import (
 var seams = []string{"shell", "subprocess", "sandbox", "shellenv"}
 
 // suites are the conformance suites of seams: they are imported by tests only.
-var suites = []string{"shell/shelltest", "subprocess/subprocesstest", "sandbox/sandboxtest"}
+var suites = []string{"shell/shelltest", "subprocess/subprocesstest", "sandbox/sandboxtest", "jobs/jobstest"}
 
 // providers are the packages that implement a seam.
 var providers = []string{"shell/bash", "shell/confined", "subprocess/local", "subprocess/host", "sandbox/native", "sandbox/policy"}
@@ -37,12 +37,18 @@ func mayImport(from, to string) bool {
 		return true // the same executor, confined: the one exception
 	case contains(providers, from):
 		return contains(seams, to)
+	case from == "jobs":
+		return contains(seams, to)
+	case from == "jobs/jobstest":
+		return contains(seams, to) || to == "jobs"
+	case from == "jobs/durable":
+		return contains(seams, to) || to == "jobs"
 	case within(from, "tool"):
-		return contains(seams, to) || within(to, "tool")
+		return contains(seams, to) || within(to, "tool") || to == "jobs"
 	case contains(roots, from):
 		return !within(to, "cli") && !within(to, "cmd") && !contains(suites, to)
 	case within(from, "cli"):
-		return contains(seams, to) || within(to, "tool") || contains(roots, to)
+		return contains(seams, to) || within(to, "tool") || to == "jobs" || contains(roots, to)
 	case within(from, "cmd"):
 		return to == "cli" || to == "host" // and internal/spawn, for what only a main may do
 	case within(from, "examples"):

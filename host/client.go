@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"time"
 
 	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
@@ -20,7 +21,9 @@ type client struct {
 	server *server
 	conn   *hostwire.Conn
 	keep   bool
-	trees  *proctree.Set
+	// orphanAfter is how long the session goes on without anybody, 0 for ever.
+	orphanAfter time.Duration
+	trees       *proctree.Set
 
 	// attached ends when the client detaches, stopping when also what it wanted
 	// kept is to be ended.
@@ -48,8 +51,11 @@ type held struct {
 	ending bool // its end is being reported
 }
 
-func newClient(s *server, conn *hostwire.Conn, keep bool) *client {
-	c := &client{server: s, conn: conn, keep: keep, trees: proctree.NewSet(), held: map[uint64]*held{}}
+func newClient(s *server, conn *hostwire.Conn, attach *hostwire.Attach) *client {
+	c := &client{
+		server: s, conn: conn, keep: attach.Keep, orphanAfter: attach.OrphanAfter,
+		trees: proctree.NewSet(), held: map[uint64]*held{},
+	}
 	c.attached, c.detach = context.WithCancel(context.Background())
 	c.stopping, c.cancel = context.WithCancel(context.Background())
 	c.watching, c.unwatch = context.WithCancel(context.Background())
@@ -70,6 +76,7 @@ func (c *client) serve() {
 	c.detach()
 	c.conn.Close()
 	c.answering.Wait()
+	c.server.detached(c)
 	if c.keep {
 		c.awaitQuiet()
 	}
@@ -120,6 +127,8 @@ func (c *client) listen() {
 			continue
 		case m.End != nil:
 			c.end(m.End)
+		case m.Tell != nil:
+			c.serving(func() { c.tell(m) })
 		case m.Confine != nil:
 			c.serving(func() { c.confine(m) })
 		case m.Denied != nil:

@@ -17,6 +17,19 @@ import (
 // on. It is false for a spawn that makes no sense.
 func (c *client) beginSpawn(m *hostwire.Message, files []int) bool {
 	s := m.Spawn
+	if s.Record != nil {
+		if len(s.Argv) == 0 {
+			return false
+		}
+		c.serving(func() {
+			defer hostwire.CloseFiles(files)
+			pid, err := c.spawnRecorded(s, files)
+			c.conn.Send(&hostwire.Message{Request: m.Request, Spawned: &hostwire.Spawned{
+				PID: pid, Failure: hostwire.NewFailure(err, fault.SpawnFailed),
+			}})
+		})
+		return true
+	}
 	tagged := s.Tag == 0 || c.trees.Issued(s.Tag)
 	if len(files) < 3 || len(s.Argv) == 0 || s.Grace <= 0 || s.Grace > subprocess.MaxGrace || !tagged || !c.reserve(s.ID) {
 		return false
@@ -77,6 +90,7 @@ func (c *client) follow(id uint64, tree *proctree.Tree) {
 	left = c.letGo(id, left)
 	c.conn.Send(&hostwire.Message{Exited: &hostwire.Exited{
 		ID: id, Code: exit.Code, Signal: exit.Signal, Duration: exit.Duration, Left: left,
+		User: exit.UserTime, System: exit.SystemTime, MaxRSS: exit.MaxRSS,
 	}})
 	if !left {
 		return

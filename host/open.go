@@ -43,6 +43,8 @@ func open(stop context.Context, args []string, newProvider func(state.Home, *slo
 		session: args[3], files: hostwire.FilesOf(home.Run(), args[3]),
 		clients: map[*client]struct{}{}, idle: make(chan struct{}),
 	}
+	s.records = newRecords(s, home.Jobs(s.session))
+	s.ending, s.end = context.WithCancel(context.Background())
 	s.log = slog.New(slog.NewTextHandler(&lazyFile{path: s.files.Log}, nil))
 	if s.lock, err = takeLock(stop, s.files); err != nil {
 		return nil, err

@@ -29,13 +29,21 @@ type server struct {
 	listener *os.File
 	provider sandbox.Provider
 	log      *slog.Logger
+	records  *records
 
-	mu      sync.Mutex
-	clients map[*client]struct{} // attached, or gone with something left to do
-	unknown []*hostwire.Conn     // have not said who they are, the oldest first
-	greeted bool                 // the first client has been dealt with
-	full    bool                 // nobody is let in any more
-	idle    chan struct{}        // closed when nobody and nothing is left
+	// ending ends when everything is to be ended.
+	ending context.Context
+	end    context.CancelFunc
+
+	mu       sync.Mutex
+	clients  map[*client]struct{} // attached, or gone with something left to do
+	present  int                  // how many are attached
+	orphans  *time.Timer          // ends everything when nobody comes, nil without
+	patience time.Duration        // how long that takes, 0 for ever
+	unknown  []*hostwire.Conn     // have not said who they are, the oldest first
+	greeted  bool                 // the first client has been dealt with
+	full     bool                 // nobody is let in any more
+	idle     chan struct{}        // closed when nobody and nothing is left
 }
 
 // serve serves the first client and everyone who connects, until nobody is
@@ -49,6 +57,8 @@ func (s *server) serve(stop context.Context, first *hostwire.Conn) error {
 		s.stop()
 		<-s.idle
 	}
+	s.end()
+	s.endRecords()
 	// Whoever connects from here on finds nobody and starts another host, which
 	// waits for the lock.
 	os.Remove(s.files.Socket)
@@ -69,7 +79,15 @@ func (s *server) stop() {
 		c.conn.Close()
 	}
 	s.greeted, s.full = true, true
+	go s.endRecords()
 	s.checkIdle()
+}
+
+// endRecords ends the recorded commands, with their grace, and what they left.
+func (s *server) endRecords() {
+	if err := s.records.close(); err != nil {
+		s.log.Error("recorded commands could not be ended", "error", err)
+	}
 }
 
 // accept lets clients in until the listener is closed.
@@ -139,7 +157,7 @@ func (s *server) attend(conn *hostwire.Conn, trusted bool) {
 		refuse(conn, err)
 		return
 	}
-	c := newClient(s, conn, attach.Keep)
+	c := newClient(s, conn, attach)
 	if !s.enter(c) {
 		conn.Close() // as if it had come a moment later
 		return
@@ -154,9 +172,13 @@ func (s *server) attend(conn *hostwire.Conn, trusted bool) {
 // guard contains a panic: it costs the one connection.
 func (s *server) guard(conn *hostwire.Conn) {
 	if r := recover(); r != nil {
-		s.log.Error("panic", "value", r, "stack", string(debug.Stack()))
+		s.panicked(r)
 		conn.Close()
 	}
+}
+
+func (s *server) panicked(value any) {
+	s.log.Error("panic", "value", value, "stack", string(debug.Stack()))
 }
 
 // enter adds a client, unless the host is ending.
@@ -167,7 +189,57 @@ func (s *server) enter(c *client) bool {
 		return false
 	}
 	s.clients[c] = struct{}{}
+	s.present++
+	s.patience = c.orphanAfter
+	if s.orphans != nil {
+		s.orphans.Stop()
+		s.orphans = nil
+	}
 	return true
+}
+
+// detached hears that a client is attached no more. What ends with it is ended,
+// and with the last one all that is not kept.
+func (s *server) detached(c *client) {
+	s.records.stop("its harness is gone", func(r *recorded) bool { return r.endsWith(c) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.present--
+	switch {
+	case s.present > 0:
+	case !c.keep:
+		s.records.stop("the session has ended", func(*recorded) bool { return true })
+	case s.patience > 0:
+		s.orphans = time.AfterFunc(s.patience, func() {
+			s.mu.Lock()
+			alone := s.present == 0
+			s.mu.Unlock()
+			if alone {
+				s.stop()
+			}
+		})
+	}
+}
+
+// announce tells every client.
+func (s *server) announce(m *hostwire.Message) {
+	s.mu.Lock()
+	conns := make([]*hostwire.Conn, 0, len(s.clients))
+	for c := range s.clients {
+		conns = append(conns, c.conn)
+	}
+	s.mu.Unlock()
+	for _, conn := range conns {
+		each := *m
+		conn.Send(&each) // one that has gone hears nothing
+	}
+}
+
+// recordsAreQuiet lets the host end when nothing else is left.
+func (s *server) recordsAreQuiet() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checkIdle()
 }
 
 // leave lets go of a client of which nothing is left.
@@ -189,7 +261,7 @@ func (s *server) firstIsIn() {
 
 // checkIdle is called with mu held.
 func (s *server) checkIdle() {
-	if !s.greeted || len(s.clients) > 0 {
+	if !s.greeted || len(s.clients) > 0 || s.records.busy() {
 		return
 	}
 	select {

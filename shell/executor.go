@@ -29,7 +29,8 @@ type Executor interface {
 	// ctx ends. After a timeout or an abort it returns when the whole tree is
 	// dead, bounded by the grace and one second; what resisted is in
 	// Result.Survivors. Errors are infrastructure failures, and then nothing
-	// was run.
+	// was run. A run that yields returns with Result.Process, which ctx does not
+	// end any more.
 	Run(ctx context.Context, spec Spec) (*Result, error)
 	// Start begins a spec in the background. When ctx ends, the process is
 	// killed. The error is SANDBOX_UNAVAILABLE, before anything is spawned;
@@ -69,6 +70,14 @@ type Request struct {
 	// SandboxPolicy confines this call; sandboxing executors default it, and
 	// executors that do not confine carry it without effect.
 	SandboxPolicy *sandbox.Policy
+	// Record, when set, is the directory of the command's record, as in
+	// subprocess.Spec: its output and its end are kept there, and its input comes
+	// from there. Only a process that was started, and a run that may yield, have
+	// one.
+	Record string
+	// Yield, with a Record, is how long a foreground run is waited for; what
+	// still runs then goes on as a process. 0 waits for the end.
+	Yield time.Duration
 }
 
 // Spec is a resolved request: workdir, timeout and budget are filled.
@@ -85,4 +94,6 @@ type Spec struct {
 	NoSpill        bool
 	// SandboxPolicy is nil for executors that do not confine.
 	SandboxPolicy *sandbox.Policy
+	Record        string
+	Yield         time.Duration
 }

@@ -1,6 +1,9 @@
 package shell
 
-import "hardshell/sandbox"
+import (
+	"hardshell/sandbox"
+	"hardshell/subprocess"
+)
 
 // Status is the state of a background process.
 type Status string
@@ -35,6 +38,10 @@ type ProcessState struct {
 	ExitCode *int
 	// Signal is the name of the signal that ended the process, or "".
 	Signal string
+	// Limit is the limit of the process's record that ended it, else "".
+	Limit subprocess.Limit
+	// Usage is what the process used, nil until it has settled.
+	Usage *subprocess.Usage
 	// Failure is why the command never started, nil when it did. Its status
 	// is killed.
 	Failure error

@@ -6,6 +6,7 @@ import (
 	"hardshell/internal/plainjson"
 	"hardshell/internal/signame"
 	"hardshell/sandbox"
+	"hardshell/subprocess"
 )
 
 // Result is the outcome of one foreground run. Every outcome is a field of its
@@ -25,13 +26,19 @@ type Result struct {
 	Timeout time.Duration
 	// Duration is the time from the spawn to the command's end.
 	Duration time.Duration
-	Stdout   CollectedOutput
-	Stderr   CollectedOutput
+	// Usage is what the command used, nil when that is not known.
+	Usage  *subprocess.Usage
+	Stdout CollectedOutput
+	Stderr CollectedOutput
 	// Survivors lists processes of a terminated tree that could not be proven
 	// dead, nil when there are none.
 	Survivors []int
 	// Sandbox is nil when no sandboxing executor handled the command.
 	Sandbox *sandbox.Info
+	// Process is the command when it was not waited for any longer: see
+	// Spec.Yield. The outcomes are then its, and the outputs what it has written
+	// so far.
+	Process Process
 }
 
 // Status is the exit status that a shell would report: the command's own, or 128
@@ -45,17 +52,18 @@ func (r *Result) Status() int {
 
 // resultJSON is the wire form of a Result: docs, "JSON of a foreground run".
 type resultJSON struct {
-	Kind       string          `json:"kind"`
-	ExitCode   *int            `json:"exitCode"`
-	Signal     *string         `json:"signal"`
-	TimedOut   bool            `json:"timedOut"`
-	Aborted    bool            `json:"aborted"`
-	TimeoutMs  *float64        `json:"timeoutMs"`
-	DurationMs int64           `json:"durationMs"`
-	Stdout     CollectedOutput `json:"stdout"`
-	Stderr     CollectedOutput `json:"stderr"`
-	Survivors  []int           `json:"survivors,omitempty"`
-	Sandbox    *sandbox.Info   `json:"sandbox,omitempty"`
+	Kind       string            `json:"kind"`
+	ExitCode   *int              `json:"exitCode"`
+	Signal     *string           `json:"signal"`
+	TimedOut   bool              `json:"timedOut"`
+	Aborted    bool              `json:"aborted"`
+	TimeoutMs  *float64          `json:"timeoutMs"`
+	DurationMs int64             `json:"durationMs"`
+	Usage      *subprocess.Usage `json:"usage,omitempty"`
+	Stdout     CollectedOutput   `json:"stdout"`
+	Stderr     CollectedOutput   `json:"stderr"`
+	Survivors  []int             `json:"survivors,omitempty"`
+	Sandbox    *sandbox.Info     `json:"sandbox,omitempty"`
 }
 
 // MarshalJSON gives the wire form, kind "foreground". TimeoutMs is null when
@@ -64,8 +72,8 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	wire := resultJSON{
 		Kind: "foreground", ExitCode: r.ExitCode,
 		TimedOut: r.TimedOut, Aborted: r.Aborted,
-		DurationMs: r.Duration.Milliseconds(),
-		Stdout:     r.Stdout, Stderr: r.Stderr,
+		DurationMs: r.Duration.Milliseconds(), Usage: r.Usage,
+		Stdout: r.Stdout, Stderr: r.Stderr,
 		Survivors: r.Survivors, Sandbox: r.Sandbox,
 	}
 	if r.Signal != "" {

@@ -40,7 +40,7 @@ type Handle interface {
 	// Output is the read end of an OutputPipe stream, else nil. The caller
 	// closes it.
 	Output(Stream) io.ReadCloser
-	// Reader reads an OutputCollect stream, else nil.
+	// Reader reads an OutputCollect or OutputRecord stream, else nil.
 	Reader(Stream) Reader
 
 	// Exited is closed when the leader has ended, before Done.
@@ -82,6 +82,11 @@ type Exit struct {
 	Cause error
 	// Duration is the time from the spawn to the leader's end.
 	Duration time.Duration
+	// Usage is what the leader used, with those of its descendants that were
+	// waited for; the zero Usage when that is not known.
+	Usage Usage
+	// Limit is the limit of the child's record that ended it, else "".
+	Limit Limit
 }
 
 // Reader gives any number of readers the window of a collected stream. No read

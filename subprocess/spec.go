@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -62,12 +63,16 @@ const (
 	OutputInherit
 	// OutputCollect keeps the last MaxBytes in memory: Handle.Reader.
 	OutputCollect
+	// OutputRecord keeps the stream in the files of the Spec's Record; its
+	// Reader shows the last MaxBytes of them.
+	OutputRecord
 )
 
 // Output is the disposition of one output stream.
 type Output struct {
 	Mode OutputMode
-	// MaxBytes is the size of the window that OutputCollect keeps, in bytes.
+	// MaxBytes is the size of the window that OutputCollect keeps, and that the
+	// Reader of OutputRecord shows, in bytes.
 	MaxBytes int64
 	// Spill, when set, keeps a collected stream that outgrows its window in a
 	// private file. Without it the head is lost.
@@ -107,6 +112,14 @@ type Spec struct {
 	// ExtraFiles become the child's descriptors from 3 on. The caller keeps
 	// and closes its own.
 	ExtraFiles []*os.File
+
+	// Record, when set, is the directory of the child's record: absolute, with
+	// what was asked in it already. The runtime keeps the outputs there, which
+	// both are OutputRecord, and how the child ended. A child whose record says
+	// that it takes input gets it there; Stdin is StdinIgnore. When the runtime is
+	// closed or dies, such a child is left to who looks after its record. A runtime that keeps
+	// no records refuses the spawn with INVALID_ARGUMENT.
+	Record string
 
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
@@ -154,7 +167,23 @@ func (s *Spec) Validate(ctx context.Context) error {
 	if err := s.Stdout.validate(Stdout); err != nil {
 		return err
 	}
-	return s.Stderr.validate(Stderr)
+	if err := s.Stderr.validate(Stderr); err != nil {
+		return err
+	}
+	return s.validateRecord()
+}
+
+func (s *Spec) validateRecord() error {
+	recorded := s.Record != ""
+	switch {
+	case (s.Stdout.Mode == OutputRecord) != recorded || (s.Stderr.Mode == OutputRecord) != recorded:
+		return fault.New(fault.InvalidArgument, "subprocess outputs are recorded together, and in a record")
+	case recorded && s.Stdin.Mode != StdinIgnore:
+		return fault.New(fault.InvalidArgument, "subprocess stdin of a recorded child is that of its record: state ignore")
+	case recorded && (!filepath.IsAbs(s.Record) || strings.IndexByte(s.Record, 0) >= 0):
+		return fault.New(fault.InvalidArgument, "subprocess record must be an absolute path")
+	}
+	return nil
 }
 
 func (s Stdin) validate() error {
@@ -169,13 +198,13 @@ func (s Stdin) validate() error {
 
 func (o Output) validate(stream Stream) error {
 	switch {
-	case o.Mode < OutputIgnore || o.Mode > OutputCollect:
+	case o.Mode < OutputIgnore || o.Mode > OutputRecord:
 		return fault.New(fault.InvalidArgument, "subprocess %s must be stated: ignore, pipe, inherit or collect", stream)
-	case o.Mode == OutputCollect && o.MaxBytes <= 0:
+	case (o.Mode == OutputCollect || o.Mode == OutputRecord) && o.MaxBytes <= 0:
 		return fault.New(fault.InvalidArgument, "subprocess %s maxBytes must be a positive finite number", stream)
 	case o.Mode == OutputCollect && o.Spill != nil && o.Spill.MaxBytes <= 0:
 		return fault.New(fault.InvalidArgument, "subprocess %s spill maxBytes must be a positive finite number", stream)
-	case o.Mode != OutputCollect && (o.Spill != nil || o.Tee != nil || o.MaxBytes != 0):
+	case o.Mode != OutputCollect && (o.Spill != nil || o.Tee != nil || o.MaxBytes != 0 && o.Mode != OutputRecord):
 		return fault.New(fault.InvalidArgument, "subprocess %s limits, spill and tee go with the collect mode only", stream)
 	}
 	return nil

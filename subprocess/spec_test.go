@@ -94,7 +94,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"data in another mode", func(s *subprocess.Spec) { s.Stdin.Data = strings.NewReader(secret) }, "stdin data"},
 		{"an unstated stdout", func(s *subprocess.Spec) { s.Stdout = subprocess.Output{} }, "stdout must be stated"},
 		{"an unstated stderr", func(s *subprocess.Spec) { s.Stderr = subprocess.Output{} }, "stderr must be stated"},
-		{"an unknown output", func(s *subprocess.Spec) { s.Stderr.Mode = subprocess.OutputCollect + 1 }, "stderr must be stated"},
+		{"an unknown output", func(s *subprocess.Spec) { s.Stderr.Mode = subprocess.OutputRecord + 1 }, "stderr must be stated"},
 		{"a window of nothing", func(s *subprocess.Spec) { s.Stdout.Mode = subprocess.OutputCollect }, "stdout maxBytes"},
 		{"a negative window", func(s *subprocess.Spec) {
 			s.Stderr = subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: -1}

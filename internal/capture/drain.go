@@ -100,7 +100,7 @@ func (s *Streams) Stop() {
 			continue
 		}
 		p.stop()
-		if p.tee == nil {
+		if !p.patient {
 			<-p.done
 		}
 	}
@@ -120,7 +120,7 @@ func (s *Streams) abandon() {
 	for _, p := range s.pumps {
 		if p != nil {
 			p.stop()
-			p.window.seal()
+			p.sink.seal()
 		}
 	}
 }

@@ -4,7 +4,6 @@ package capture
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -29,21 +28,32 @@ const (
 // no buffer.
 var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
-// pump moves a pipe into a window until the pipe ends. After cut it goes on
+// sink is where a pump moves a pipe to. One goroutine takes; seal may be called
+// from another.
+type sink interface {
+	// take moves at most max bytes that a non-blocking pipe holds now, and
+	// returns how many: 0 at its end, EAGAIN when there are none at the moment.
+	take(pipe, max int) (int, error)
+	// seal completes what was taken. It is idempotent.
+	seal()
+}
+
+// pump moves a pipe into a sink until the pipe ends. After cut it goes on
 // reading to nowhere: a background writer must not die of SIGPIPE.
 type pump struct {
-	pipe   *os.File
-	window *Window
-	tee    io.Writer // nil without
+	pipe *os.File
+	sink sink
+	// patient says that the sink may be stuck for as long as it likes.
+	patient bool
 
 	cutting, stopping atomic.Bool
 	eof               atomic.Bool   // no process holds the pipe any more
-	sealed            chan struct{} // closed when the window is complete
+	sealed            chan struct{} // closed when the sink is complete
 	done              chan struct{} // closed when the pump has ended
 }
 
-func newPump(pipe *os.File, w *Window, tee io.Writer) *pump {
-	return &pump{pipe: pipe, window: w, tee: tee, sealed: make(chan struct{}), done: make(chan struct{})}
+func newPump(pipe *os.File, to sink, patient bool) *pump {
+	return &pump{pipe: pipe, sink: to, patient: patient, sealed: make(chan struct{}), done: make(chan struct{})}
 }
 
 // sealing is the channel that is closed when the window is complete; nil for
@@ -83,7 +93,7 @@ func (p *pump) run() {
 		err = p.collectRest(conn)
 	}
 	p.eof.Store(err == io.EOF)
-	p.window.seal()
+	p.sink.seal()
 	close(p.sealed)
 	if err == nil {
 		p.pipe.SetReadDeadline(time.Time{})
@@ -96,7 +106,7 @@ func (p *pump) drain(conn syscall.RawConn) {
 	if p.stopping.Load() {
 		return
 	}
-	readAll(conn, func([]byte) error {
+	takeAll(conn, nowhere{}, func(int) error {
 		if p.stopping.Load() {
 			return errCut
 		}
@@ -110,15 +120,12 @@ var errCut = os.ErrDeadlineExceeded
 // collect delivers until the pipe ends (io.EOF) or the stream is cut.
 func (p *pump) collect(conn syscall.RawConn) error {
 	total := 0
-	return readAll(conn, func(data []byte) error {
-		if total < busy && total+len(data) >= busy {
+	return takeAll(conn, p.sink, func(n int) error {
+		if total < busy && total+n >= busy {
 			growPipe(conn)
 		}
-		total += len(data)
-		if err := p.deliver(data); err != nil {
-			return err
-		}
-		if p.cutting.Load() {
+		total += n
+		if p.patient && p.stopping.Load() || p.cutting.Load() {
 			return errCut
 		}
 		return nil
@@ -128,13 +135,11 @@ func (p *pump) collect(conn syscall.RawConn) error {
 // collectRest delivers what the pipe held when the stream was cut, and returns
 // nil when the pipe goes on after it.
 func (p *pump) collectRest(conn syscall.RawConn) error {
-	chunk := chunks.Get().(*[chunkSize]byte)
-	defer chunks.Put(chunk)
 	rest := 0
 	conn.Control(func(fd uintptr) { rest, _ = unix.IoctlGetInt(int(fd), fionread) })
 	for rest > 0 {
 		n, err := 0, error(nil)
-		if cerr := conn.Control(func(fd uintptr) { n, err = unix.Read(int(fd), chunk[:min(rest, chunkSize)]) }); cerr != nil {
+		if cerr := conn.Control(func(fd uintptr) { n, err = p.sink.take(int(fd), rest) }); cerr != nil {
 			return cerr
 		}
 		if err == unix.EINTR {
@@ -144,45 +149,17 @@ func (p *pump) collectRest(conn syscall.RawConn) error {
 			return io.EOF
 		}
 		rest -= n
-		if err := p.deliver(chunk[:n]); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// deliver hands bytes to the window and the tee.
-func (p *pump) deliver(data []byte) error {
-	p.window.push(data)
-	if p.tee == nil {
-		return nil
-	}
-	if p.stopping.Load() {
-		return errCut
-	}
-	return writeTee(p.tee, data)
-}
-
-// writeTee writes to a caller's tee, whose panic is a failed write like another.
-func writeTee(tee io.Writer, data []byte) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the tee panicked: %v", r)
-		}
-	}()
-	_, err = tee.Write(data)
-	return err
-}
-
-// readAll calls do with every chunk until the pipe ends (io.EOF), the file's
-// deadline passes, or do fails. It holds a buffer only while bytes are there.
-func readAll(conn syscall.RawConn, do func([]byte) error) error {
+// takeAll has the sink take until the pipe ends (io.EOF), the file's deadline
+// passes, or the sink or after fails. After is told what was taken each time.
+func takeAll(conn syscall.RawConn, to sink, after func(int) error) error {
 	var failure error
 	err := conn.Read(func(fd uintptr) bool {
-		chunk := chunks.Get().(*[chunkSize]byte)
-		defer chunks.Put(chunk)
 		for {
-			n, err := unix.Read(int(fd), chunk[:])
+			n, err := to.take(int(fd), chunkSize)
 			switch {
 			case err == unix.EAGAIN:
 				return false // wait until there is more
@@ -195,7 +172,7 @@ func readAll(conn syscall.RawConn, do func([]byte) error) error {
 				failure = io.EOF
 				return true
 			}
-			if failure = do(chunk[:n]); failure != nil {
+			if failure = after(n); failure != nil {
 				return true
 			}
 		}
@@ -205,3 +182,14 @@ func readAll(conn syscall.RawConn, do func([]byte) error) error {
 	}
 	return err
 }
+
+// nowhere is the sink of what nobody wants.
+type nowhere struct{}
+
+func (nowhere) take(pipe, max int) (int, error) {
+	chunk := chunks.Get().(*[chunkSize]byte)
+	defer chunks.Put(chunk)
+	return unix.Read(pipe, chunk[:min(max, chunkSize)])
+}
+
+func (nowhere) seal() {}

@@ -23,6 +23,8 @@ const (
 	Pipe
 	// Collect keeps the end of the stream in a Window.
 	Collect
+	// Keep moves the stream into a Log.
+	Keep
 )
 
 // Input is the standard input of a command.
@@ -40,6 +42,8 @@ type Output struct {
 	MaxBytes, MaxSpill int64
 	// Tee, when set, receives what is collected.
 	Tee io.Writer
+	// Log is where Keep moves the stream.
+	Log Log
 }
 
 // Streams is the standard streams of one command. Until Run it belongs to one
@@ -53,6 +57,7 @@ type Streams struct {
 	stdin   *os.File
 	outputs [2]*os.File
 	pumps   [2]*pump
+	windows [2]*Window
 }
 
 // names are the outputs in their order.
@@ -101,12 +106,7 @@ func (s *Streams) Output(i int) *os.File {
 }
 
 // Window is what a collected output is read from, else nil.
-func (s *Streams) Window(i int) *Window {
-	if s.pumps[i] == nil {
-		return nil
-	}
-	return s.pumps[i].window
-}
+func (s *Streams) Window(i int) *Window { return s.windows[i] }
 
 // CloseChildEnds closes what the command has by now, or will never have.
 func (s *Streams) CloseChildEnds() {
@@ -158,8 +158,12 @@ func (s *Streams) openOutput(i int, out Output, spills *SpillDir) error {
 			return err
 		}
 		s.outputs[i] = r
-		if out.Kind == Collect {
-			s.pumps[i] = newPump(r, newWindow(out, spills, names[i]), out.Tee)
+		switch out.Kind {
+		case Collect:
+			s.windows[i] = newWindow(out, spills, names[i])
+			s.pumps[i] = newPump(r, windowSink{s.windows[i], out.Tee}, out.Tee != nil)
+		case Keep:
+			s.pumps[i] = newPump(r, logSink{out.Log}, false)
 		}
 		return s.give(w)
 	}

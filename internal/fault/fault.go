@@ -31,6 +31,9 @@ const (
 	UnknownTool           Code = "UNKNOWN_TOOL"
 	InvalidArgs           Code = "INVALID_ARGS"
 	InvalidToolOutput     Code = "INVALID_TOOL_OUTPUT"
+	UnknownJob            Code = "UNKNOWN_JOB"
+	ForeignJob            Code = "FOREIGN_JOB"
+	JobLimit              Code = "JOB_LIMIT"
 	LockTimeout           Code = "LOCK_TIMEOUT"
 	Invariant             Code = "INVARIANT"
 )

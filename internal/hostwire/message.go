@@ -22,7 +22,7 @@ const FirstDescriptor = 3
 // that an older or a newer process would misread.
 const (
 	Magic   = "hardshell-host"
-	Version = 1
+	Version = 2
 )
 
 // Message is everything that is ever said: exactly one of the pointers is set.
@@ -39,6 +39,7 @@ type Message struct {
 	Denied  *Denied  `json:"denied,omitempty"`
 	Spawn   *Spawn   `json:"spawn,omitempty"`
 	End     *End     `json:"end,omitempty"`
+	Tell    *Tell    `json:"tell,omitempty"`
 	Close   *Close   `json:"close,omitempty"`
 
 	// From the host: Failure instead of an answer, or alone before the host
@@ -50,6 +51,9 @@ type Message struct {
 	Exited    *Exited    `json:"exited,omitempty"`
 	Ended     *Ended     `json:"ended,omitempty"`
 	Gone      *Gone      `json:"gone,omitempty"`
+	Told      *Told      `json:"told,omitempty"`
+	Recorded  *Recorded  `json:"recorded,omitempty"`
+	Cleared   *Cleared   `json:"cleared,omitempty"`
 	Closed    *Closed    `json:"closed,omitempty"`
 	Failure   *Failure   `json:"failure,omitempty"`
 }
@@ -63,9 +67,13 @@ type Attach struct {
 	// started with needs none.
 	Key []byte `json:"key,omitempty"`
 	// Keep leaves this client's commands running when it detaches; without it
-	// they are ended.
+	// they are ended. Of the last client that detaches it also decides about the
+	// recorded commands of the session.
 	Keep bool `json:"keep,omitempty"`
-	PID  int  `json:"pid"`
+	// OrphanAfter is how long recorded commands run on with nobody attached; 0
+	// is for ever. The last client that says it counts.
+	OrphanAfter time.Duration `json:"orphanAfter,omitempty"`
+	PID         int           `json:"pid"`
 }
 
 // Attached answers Attach.
@@ -117,6 +125,11 @@ type Spawn struct {
 	Policy json.RawMessage `json:"policy,omitempty"`
 	// Report is the report that Confined announced for it.
 	Report json.RawMessage `json:"report,omitempty"`
+	// Record is the directory of the command's record. The host then makes the
+	// descriptors 0 to 2, keeps what is written, and tells of the command by the
+	// record's key; the descriptors beside the message follow from 3 on. ID, Tag
+	// and Grace say nothing.
+	Record []byte `json:"record,omitempty"`
 }
 
 // Spawned answers Spawn, also when nothing was spawned.
@@ -152,6 +165,10 @@ type Exited struct {
 	Code     int           `json:"code"`
 	Signal   string        `json:"signal,omitempty"`
 	Duration time.Duration `json:"duration"`
+	// User, System and MaxRSS are those of proctree.Exit.
+	User   time.Duration `json:"user,omitempty"`
+	System time.Duration `json:"system,omitempty"`
+	MaxRSS int64         `json:"maxRss,omitempty"`
 	// Left is false when the host lets go of the command with this message:
 	// nothing suggests that anything is left of it.
 	Left bool `json:"left,omitempty"`
@@ -166,6 +183,47 @@ type Ended struct {
 // Gone says that nothing is left of a command. The host lets go of it.
 type Gone struct {
 	ID uint64 `json:"id"`
+}
+
+// Tell says something to the recorded command of a key: exactly one of the rest
+// is set.
+type Tell struct {
+	Key string `json:"key"`
+	// Stop ends it.
+	Stop *Stop `json:"stop,omitempty"`
+	// Input is for its standard input.
+	Input *Input `json:"input,omitempty"`
+	// Promote makes a command that would end with its client one of the session.
+	Promote bool `json:"promote,omitempty"`
+}
+
+// Stop ends a recorded command, with Kill at once.
+type Stop struct {
+	Reason string `json:"reason,omitempty"`
+	Kill   bool   `json:"kill,omitempty"`
+}
+
+// Input is bytes for a command, and perhaps their end.
+type Input struct {
+	Data []byte `json:"data,omitempty"`
+	EOF  bool   `json:"eof,omitempty"`
+}
+
+// Told answers Tell. Found is false when no such command runs.
+type Told struct {
+	Found bool `json:"found,omitempty"`
+}
+
+// Recorded tells every client that a recorded command has settled. Status is a
+// record.Status, which its record has by now if that could be written.
+type Recorded struct {
+	Key    string          `json:"key"`
+	Status json.RawMessage `json:"status"`
+}
+
+// Cleared tells every client that nothing is left of a recorded command.
+type Cleared struct {
+	Key string `json:"key"`
 }
 
 // Failure is an error that crosses.

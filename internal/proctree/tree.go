@@ -13,9 +13,14 @@ import (
 	"hardshell/internal/spawn"
 )
 
-// killBound is how long a tree may take to die after SIGKILL. What takes longer
-// is in an uninterruptible sleep, or not ours to signal.
-const killBound = time.Second
+// killBound is how long a tree may take to die after SIGKILL, and killLooks how
+// often it is looked at before it is given up: on a machine that has no time for
+// us, the clock alone says nothing. What takes longer is in an uninterruptible
+// sleep, or not ours to signal.
+const (
+	killBound = time.Second
+	killLooks = 12
+)
 
 // Tree is every process that descends from one leader. It is safe for
 // concurrent use, AwaitExit apart.
@@ -52,6 +57,10 @@ type Exit struct {
 	Signal   string
 	Cause    error
 	Duration time.Duration
+	// UserTime, SystemTime and MaxRSS (bytes) are the leader's, with those of its
+	// descendants that were waited for.
+	UserTime, SystemTime time.Duration
+	MaxRSS               int64
 }
 
 // newTree returns the tree of a leader.
@@ -123,7 +132,10 @@ func (t *Tree) AwaitExit() (exit Exit, left bool) {
 		<-exited
 	}
 	status, groupAlive := t.reap(t.proc)
-	return Exit{Code: status.Code, Signal: status.Signal, Duration: time.Since(t.started)}, groupAlive || t.tag == 0
+	return Exit{
+		Code: status.Code, Signal: status.Signal, Duration: time.Since(t.started),
+		UserTime: status.UserTime, SystemTime: status.SystemTime, MaxRSS: status.MaxRSS,
+	}, groupAlive || t.tag == 0
 }
 
 // AwaitEnd waits until no member is left (true) or ctx ends (false). Where the
@@ -226,10 +238,12 @@ func (t *Tree) escalate() {
 }
 
 // hunt sends SIGKILL to the members, each as it is met, again and again until a
-// look meets none or the deadline passes, and returns those that the last look
-// met.
+// look meets none, or the deadline has passed and there were enough looks. It
+// returns those that the last look met.
 func (t *Tree) hunt(deadline time.Time) (left []int) {
+	looks := 0
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		looks++
 		left = left[:0]
 		// A signal to a whole group also reaches the children being forked in it.
 		t.signalGroup(syscall.SIGKILL)
@@ -238,7 +252,7 @@ func (t *Tree) hunt(deadline time.Time) (left []int) {
 			syscall.Kill(p.pid, syscall.SIGKILL)
 			return true
 		})
-		if len(left) == 0 || time.Now().After(deadline) {
+		if len(left) == 0 || looks >= killLooks && time.Now().After(deadline) {
 			slices.Sort(left)
 			return slices.Compact(left)
 		}

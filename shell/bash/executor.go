@@ -65,10 +65,15 @@ func (e *Executor) Resolve(r shell.Request) (shell.Spec, error) {
 		Workdir: r.Workdir, Timeout: r.Timeout, StdoutMaxBytes: r.StdoutMaxBytes,
 		Stdin: r.Stdin, Env: r.Env, DshEnv: r.DshEnv,
 		Stdout: r.Stdout, Stderr: r.Stderr, NoSpill: r.NoSpill,
-		SandboxPolicy: r.SandboxPolicy,
+		SandboxPolicy: r.SandboxPolicy, Record: r.Record, Yield: r.Yield,
 	}
-	if r.Argv != nil && r.Command != "" {
+	switch {
+	case r.Argv != nil && r.Command != "":
 		return shell.Spec{}, fault.New(fault.InvalidArgument, "a request has a command or an argv, not both")
+	case r.Yield != 0 && (r.Yield < 0 || r.Record == ""):
+		return shell.Spec{}, fault.New(fault.InvalidArgument, "a run that yields has a record, and yields after a positive time")
+	case r.Record != "" && (r.Stdin != nil || r.Stdout != nil || r.Stderr != nil):
+		return shell.Spec{}, fault.New(fault.InvalidArgument, "a command with a record has its input and its outputs there")
 	}
 	if spec.Workdir == "" {
 		spec.Workdir = config.Workdir
@@ -115,11 +120,16 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 	if spec.NoSpill {
 		maxSpill = 0
 	}
-	child, err := e.spawn(run, &spec, outputs{
+	out := outputs{
 		stdout: collect(spec.StdoutMaxBytes, maxSpill, spec.Stdout),
 		stderr: collect(config.MaxOutputBytes, maxSpill, spec.Stderr),
 		grace:  config.Grace,
-	})
+	}
+	if spec.Record != "" {
+		out.record(spec.StdoutMaxBytes, config.MaxOutputBytes)
+		return e.runRecorded(ctx, spec, out)
+	}
+	child, err := e.spawn(run, &spec, out)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +159,7 @@ func result(child subprocess.Handle, timeout time.Duration) *shell.Result {
 	exit := child.Exit()
 	r := &shell.Result{
 		Signal:    exit.Signal,
-		TimedOut:  exit.Cause == errTimeout,
+		TimedOut:  exit.Cause == errTimeout || exit.Limit == subprocess.LimitRuntime,
 		Aborted:   exit.Cause != nil && exit.Cause != errTimeout,
 		Timeout:   timeout,
 		Duration:  exit.Duration,
@@ -160,6 +170,9 @@ func result(child subprocess.Handle, timeout time.Duration) *shell.Result {
 	if exit.Code >= 0 {
 		r.ExitCode = &exit.Code
 	}
+	if exit.Usage != (subprocess.Usage{}) {
+		r.Usage = &exit.Usage
+	}
 	return r
 }
 
@@ -167,11 +180,15 @@ func result(child subprocess.Handle, timeout time.Duration) *shell.Result {
 // SANDBOX_UNAVAILABLE, which a runtime that does not confine never returns.
 func (e *Executor) Start(ctx context.Context, spec shell.Spec) (shell.Process, error) {
 	config := e.config.Load()
-	child, err := e.spawn(ctx, &spec, outputs{
+	out := outputs{
 		stdout: collect(config.MaxOutputBytes, config.MaxSpillBytes, nil),
 		stderr: collect(config.MaxOutputBytes, config.MaxSpillBytes, nil),
 		grace:  config.Grace,
-	})
+	}
+	if spec.Record != "" {
+		out.record(config.MaxOutputBytes, config.MaxOutputBytes)
+	}
+	child, err := e.spawn(ctx, &spec, out)
 	switch {
 	case fault.CodeOf(err) == fault.SandboxUnavailable:
 		return nil, err

@@ -65,6 +65,10 @@ func (p *process) settle() {
 	if exit.Code >= 0 {
 		p.state.ExitCode = &exit.Code
 	}
+	if exit.Usage != (subprocess.Usage{}) {
+		p.state.Usage = &exit.Usage
+	}
+	p.state.Limit = exit.Limit
 	p.state.Survivors = p.child.Survivors()
 	p.state.Sandbox = p.stamp()
 	close(p.done)

@@ -24,6 +24,12 @@ type outputs struct {
 	grace          time.Duration
 }
 
+// record keeps both streams in the command's record, with windows of these sizes.
+func (o *outputs) record(stdout, stderr int64) {
+	o.stdout = subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: stdout}
+	o.stderr = subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: stderr}
+}
+
 // collect keeps a stream's tail, and the whole in a file unless maxSpill is 0.
 func collect(maxBytes, maxSpill int64, tee io.Writer) subprocess.Output {
 	out := subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: maxBytes, Tee: tee}
@@ -45,7 +51,7 @@ func (e *Executor) spawn(ctx context.Context, spec *shell.Spec, out outputs) (su
 	child := subprocess.Spec{
 		Argv: spec.Argv, Dir: spec.Workdir, Env: env, Dsh: spec.DshEnv,
 		Stdin:  subprocess.Stdin{Mode: subprocess.StdinIgnore},
-		Stdout: out.stdout, Stderr: out.stderr, Grace: out.grace,
+		Stdout: out.stdout, Stderr: out.stderr, Grace: out.grace, Record: spec.Record,
 	}
 	if spec.Stdin != nil {
 		child.Stdin = subprocess.Stdin{Mode: subprocess.StdinData, Data: spec.Stdin}

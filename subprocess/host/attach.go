@@ -156,7 +156,7 @@ func (r *Runtime) greet(ctx context.Context, conn *hostwire.Conn, files hostwire
 	conn.Trust()
 	err := conn.Send(&hostwire.Message{Attach: &hostwire.Attach{
 		Magic: hostwire.Magic, Version: hostwire.Version, Session: r.config.SessionID,
-		Key: key, Keep: r.config.Keep, PID: os.Getpid(),
+		Key: key, Keep: r.config.Keep, OrphanAfter: r.config.OrphanAfter, PID: os.Getpid(),
 	}})
 	var m *hostwire.Message
 	if err == nil {

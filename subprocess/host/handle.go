@@ -16,7 +16,13 @@ type handle struct{ *command.Command }
 var _ subprocess.Handle = (*handle)(nil)
 
 // Exit implements subprocess.Handle.
-func (h *handle) Exit() subprocess.Exit { return subprocess.Exit(h.Command.Exit()) }
+func (h *handle) Exit() subprocess.Exit {
+	e := h.Command.Exit()
+	return subprocess.Exit{
+		Code: e.Code, Signal: e.Signal, Cause: e.Cause, Duration: e.Duration,
+		Usage: subprocess.Usage{User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS},
+	}
+}
 
 // Stdin implements subprocess.Handle.
 func (h *handle) Stdin() io.WriteCloser {

@@ -31,8 +31,9 @@ type Runtime struct {
 	closed  bool
 	entered sync.WaitGroup // Add under mu, so that Close sees every command
 	live    map[*command.Command]struct{}
-	link    *link    // the last one, perhaps dead
-	opening *opening // under way, else nil
+	watched map[string]*Recorded // recorded commands that are followed, by key
+	link    *link                // the last one, perhaps dead
+	opening *opening             // under way, else nil
 
 	closeOnce sync.Once
 	closeErr  error
@@ -47,7 +48,7 @@ func New(config Config) *Runtime {
 		config:  config,
 		spills:  capture.SpillDir{Given: config.SpillDir},
 		closing: closing, close: cancel,
-		live: map[*command.Command]struct{}{},
+		live: map[*command.Command]struct{}{}, watched: map[string]*Recorded{},
 	}
 	r.sandbox = provider{runtime: r, known: map[string]*confinement{}}
 	return r

@@ -21,8 +21,9 @@ type link struct {
 	last    uint64 // number given
 	waiting map[uint64]chan *hostwire.Message
 	trees   map[uint64]*tree
-	dead    chan struct{} // closed when nothing comes any more
-	over    chan struct{} // closed when the losses were dealt with
+	records map[string]*Recorded // by key
+	dead    chan struct{}        // closed when nothing comes any more
+	over    chan struct{}        // closed when the losses were dealt with
 }
 
 // newLink returns the link over a connection that was answered.
@@ -32,6 +33,7 @@ func newLink(conn *hostwire.Conn, attached *hostwire.Attached, orphans func() bo
 		tags:    make(chan uint64, len(attached.Tags)),
 		waiting: map[uint64]chan *hostwire.Message{},
 		trees:   map[uint64]*tree{},
+		records: map[string]*Recorded{},
 		dead:    make(chan struct{}), over: make(chan struct{}),
 	}
 	for _, tag := range attached.Tags {
@@ -113,6 +115,25 @@ func (l *link) tree(id uint64) *tree {
 	return l.trees[id]
 }
 
+// watch has a recorded command hear what the host tells about it.
+func (l *link) watch(w *Recorded) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records[w.ask.Key] = w
+}
+
+func (l *link) unwatch(w *Recorded) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.records, w.ask.Key)
+}
+
+func (l *link) record(key string) *Recorded {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.records[key]
+}
+
 // receive deals with what comes until nothing does.
 func (l *link) receive() {
 	defer close(l.over)
@@ -154,6 +175,15 @@ func (l *link) dispatch(m *hostwire.Message) {
 	case m.Gone != nil:
 		if t := l.tree(m.Gone.ID); t != nil {
 			t.isGone()
+		}
+	case m.Recorded != nil:
+		if w := l.record(m.Recorded.Key); w != nil {
+			w.heard(m)
+		}
+	case m.Cleared != nil:
+		if w := l.record(m.Cleared.Key); w != nil {
+			w.heard(m)
+			l.unwatch(w)
 		}
 	default:
 		l.mu.Lock()

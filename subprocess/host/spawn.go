@@ -32,6 +32,11 @@ func (r *Runtime) Spawn(ctx context.Context, spec subprocess.Spec) (subprocess.H
 	if err != nil {
 		return nil, err
 	}
+	if spec.Record != "" {
+		h, err := r.spawnRecorded(ctx, &spec, request)
+		r.unlessUnavailable(request, err)
+		return h, err
+	}
 	link, err := r.attached(ctx)
 	if err != nil {
 		return nil, err
@@ -45,9 +50,7 @@ func (r *Runtime) Spawn(ctx context.Context, spec subprocess.Spec) (subprocess.H
 	stdio.CloseChildEnds()
 	if err != nil {
 		stdio.CloseOwnEnds()
-		if request.Policy != nil && fault.CodeOf(err) == fault.SandboxUnavailable {
-			r.sandbox.forget(request.Policy)
-		}
+		r.unlessUnavailable(request, err)
 		return nil, err
 	}
 	c := command.New(tree, stdio)
@@ -56,6 +59,14 @@ func (r *Runtime) Spawn(ctx context.Context, spec subprocess.Spec) (subprocess.H
 	r.mu.Unlock()
 	go r.follow(ctx, c, tree)
 	return &handle{c}, nil
+}
+
+// unlessUnavailable has the host asked again about a policy that it could not
+// enforce.
+func (r *Runtime) unlessUnavailable(request *hostwire.Spawn, err error) {
+	if request.Policy != nil && fault.CodeOf(err) == fault.SandboxUnavailable {
+		r.sandbox.forget(request.Policy)
+	}
 }
 
 // request is what the host is asked for. Everything that depends on this

@@ -154,7 +154,10 @@ func (t *tree) hasExited(e *hostwire.Exited) {
 		return
 	}
 	t.exit = true
-	t.exits <- exited{proctree.Exit{Code: e.Code, Signal: e.Signal, Duration: e.Duration}, e.Left}
+	t.exits <- exited{proctree.Exit{
+		Code: e.Code, Signal: e.Signal, Duration: e.Duration,
+		UserTime: e.User, SystemTime: e.System, MaxRSS: e.MaxRSS,
+	}, e.Left}
 	if !e.Left && t.own == nil {
 		t.adopt(false)
 		if isClosed(t.begun) {

@@ -18,6 +18,9 @@ func (r *Runtime) Spawn(ctx context.Context, spec subprocess.Spec) (subprocess.H
 	if err := spec.Validate(ctx); err != nil {
 		return nil, err
 	}
+	if spec.Record != "" {
+		return nil, fault.New(fault.InvalidArgument, "commands run in this process have no record: use a session host")
+	}
 	if err := r.trees.Enter(); err != nil {
 		return nil, err
 	}

@@ -58,14 +58,16 @@ for n in group session orphan job; do await armed-$n; done; echo ready; wait`, l
 
 func immuneTree(f *fixture) {
 	f.needProcfs()
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	spec := f.bash(`trap '' TERM; (trap '' TERM; sleep "$marker") & sleep "$marker"`)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	spec := f.bash(`trap '' TERM; (trap '' TERM; sleep "$marker") & echo ready; sleep "$marker"`)
 	spec.Grace = brief
 	h := f.startIn(ctx, spec)
+	f.awaitText(h, "ready\n")
+	began := time.Now()
+	cancel(context.DeadlineExceeded)
 	f.await(h)
-	f.expectAtLeast("the end", time.Since(began), 200*time.Millisecond+brief)
+	f.expectAtLeast("the end", time.Since(began), brief)
 	f.expectSignal(h, "SIGKILL")
 	f.expectCause(h, context.DeadlineExceeded)
 	f.expectDead(h)

@@ -30,6 +30,10 @@ type Config struct {
 	EnableRunInBackground bool
 	// Jobs starts what a model wants in the background; nil refuses it.
 	Jobs Jobs
+	// YieldAfter is how long a foreground call is held. A command that still
+	// runs then goes on as a job, where Jobs can keep one. 0 holds every call to
+	// the command's end.
+	YieldAfter time.Duration
 	// Log is told what a model need not know; nil discards.
 	Log *slog.Logger
 }
@@ -40,27 +44,14 @@ type Environment interface {
 	Collect(shellenv.Execution) (subprocess.DshEnvironment, error)
 }
 
-// Jobs starts background jobs.
-type Jobs interface {
-	// Start admits a job and returns its id. Begin makes the process, once the
-	// job is admitted; the context that it gets is the job's, not the call's.
-	Start(ctx context.Context, job Job) (id string, err error)
-}
-
-// Job is a command that is to run in the background.
-type Job struct {
-	// Owner is the session of the call, nil without one.
-	Owner tool.Session
-	// Label is the command's text.
-	Label string
-	// Begin makes the process.
-	Begin func(ctx context.Context) (shell.Process, error)
-}
-
 // New returns the bash tool over an executor. A nil environment has no managed
-// facts. Whether the executor confines is
-// read once, here: it decides which arguments are published.
+// facts. Whether the executor confines is read once, here: it decides which
+// arguments are published. A negative YieldAfter is an INVALID_ARGUMENT error.
 func New(executor shell.Executor, environment Environment, config Config) (*tool.Tool, error) {
+	if config.YieldAfter < 0 {
+		return nil, fault.New(fault.InvalidArgument, "tool-bash: yieldMs must be 0 or more, got %v",
+			shell.Milliseconds(config.YieldAfter))
+	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
@@ -111,26 +102,7 @@ func (b *bash) run(ctx context.Context, call tool.Call, in Input) (Output, error
 	if in.RunInBackground {
 		return b.start(ctx, call, in, spec)
 	}
-	result, err := b.executor.Run(ctx, spec)
-	switch {
-	case fault.CodeOf(err) == fault.Aborted:
-		return nil, tool.Aborted()
-	case err != nil:
-		return nil, err
-	case result.Aborted:
-		return nil, aborted(result.Survivors)
-	}
-	return Foreground{result}, nil
-}
-
-// aborted is the error of a call that was aborted while its command ran. What
-// outlived the kill is named even then.
-func aborted(survivors []int) error {
-	err := tool.Aborted()
-	if marker := survivorsMarker(survivors); marker != "" {
-		return fault.New(fault.Aborted, "%s\n%s", err.Error(), marker)
-	}
-	return err
+	return b.foreground(ctx, call, in, spec)
 }
 
 // request is what the executor is asked for.

@@ -34,6 +34,8 @@ type executor struct {
 	requests []shell.Request
 	ran      []shell.Spec
 	started  []shell.Spec
+	// startedIn is the context of the last start.
+	startedIn context.Context
 }
 
 func (e *executor) Resolve(request shell.Request) (shell.Spec, error) {
@@ -52,8 +54,9 @@ func (e *executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 	return e.result, e.runErr
 }
 
-func (e *executor) Start(_ context.Context, spec shell.Spec) (shell.Process, error) {
+func (e *executor) Start(ctx context.Context, spec shell.Spec) (shell.Process, error) {
 	e.started = append(e.started, spec)
+	e.startedIn = ctx
 	return nil, nil
 }
 
@@ -84,21 +87,6 @@ func (e *environment) Collect(execution shellenv.Execution) (subprocess.DshEnvir
 	e.seen = append(e.seen, execution)
 	facts, err := subprocess.NewDshEnvironment(map[string]string{"DSH_SHELL": "1"})
 	return facts, errors.Join(err, e.err)
-}
-
-// jobs admits every job and begins it at once.
-type jobs struct {
-	err      error
-	admitted []bash.Job
-}
-
-func (j *jobs) Start(ctx context.Context, job bash.Job) (string, error) {
-	if j.err != nil {
-		return "", j.err
-	}
-	j.admitted = append(j.admitted, job)
-	_, err := job.Begin(ctx)
-	return "bash-1", err
 }
 
 func exited(code int) *shell.Result {
@@ -231,25 +219,27 @@ func TestArgumentsAreRefusedInOrder(t *testing.T) {
 		args   string
 		want   string
 	}{
-		"nothing":                    {config: plain, args: ``, want: `invalid arguments: missing required property "command"; missing required property "description"`},
-		"types":                      {config: plain, args: `"command":42,"description":"d","timeoutMs":"soon","run_in_background":"yes"`, want: `invalid arguments: "command" must be a string; "timeoutMs" must be a number; "run_in_background" must be a boolean`},
-		"NaN":                        {config: plain, args: ok + `,"timeoutMs":NaN`, want: `tool execution arguments must be losslessly JSON-serializable: not valid JSON at byte 46: invalid character 'N' looking for beginning of value`},
-		"a blank command first":      {config: plain, args: `"command":" \n","description":"","timeoutMs":-1`, want: "invalid command: expected a non-empty string"},
-		"then a blank description":   {config: plain, args: `"command":"x","description":"\t","timeoutMs":-1`, want: "invalid description: expected a non-empty string"},
-		"then the timeout":           {config: plain, args: ok + `,"timeoutMs":-1.50,"sandbox_permissions":"x"`, want: "invalid timeoutMs: expected a positive number, got -1.5"},
-		"a timeout of nothing":       {config: plain, args: ok + `,"timeoutMs":0`, want: "invalid timeoutMs: expected a positive number, got 0"},
-		"an underflowing timeout":    {config: plain, args: ok + `,"timeoutMs":1e-400`, want: "invalid timeoutMs: expected a positive number, got 0"},
-		"then the pairing":           {config: plain, args: ok + `,"sandbox_permissions":"workspace-write"`, want: "invalid escalation: sandbox_permissions requires a justification"},
-		"the other way round":        {config: plain, args: ok + `,"justification":" "`, want: "invalid escalation: justification is only valid together with sandbox_permissions"},
-		"then the justification":     {config: plain, args: ok + `,"sandbox_permissions":"workspace-write","justification":" "`, want: "invalid justification: expected a non-empty sentence"},
-		"no background here":         {args: ok + `,"run_in_background":true`, want: "run_in_background is disabled for this deployment (enableRunInBackground: false)"},
-		"no jobs here":               {config: plain, args: ok + `,"run_in_background":true`, want: "background jobs unavailable: load @deepseek-ai/dsh-jobs and @deepseek-ai/dsh-tool-jobs"},
-		"nothing to escalate":        {config: plain, args: ok + `,"sandbox_permissions":"read-only","justification":"j"`, want: "sandbox_permissions is not available in this composition (no sandboxing executor to escalate)"},
-		"outside the published enum": {mode: confined, config: plain, args: `"sandbox_permissions":"read-only","command":"","description":"d"`, want: `invalid arguments: "sandbox_permissions" must be one of "workspace-write", "danger-full-access"`},
-		"not wider":                  {mode: sandbox.WorkspaceWrite, args: ok + `,"sandbox_permissions":"workspace-write","justification":"j"`, want: `sandbox escalation to "workspace-write" is not strictly wider than this call's current "workspace-write" mode`},
-		"narrower":                   {mode: sandbox.DangerFullAccess, args: ok + `,"sandbox_permissions":"workspace-write","justification":"j"`, want: `sandbox escalation to "workspace-write" is not strictly wider than this call's current "danger-full-access" mode`},
-		"than an unknown mode":       {mode: "odd", args: ok + `,"sandbox_permissions":"danger-full-access","justification":"j"`, want: `sandbox escalation to "danger-full-access" is not strictly wider than this call's current "odd" mode`},
-		"nobody to grant it":         {mode: confined, args: ok + `,"sandbox_permissions":"workspace-write","justification":"j"`, want: `sandbox escalation to "workspace-write" requires approval, but no approval service is composed`},
+		"nothing":                         {config: plain, args: ``, want: `invalid arguments: missing required property "command"; missing required property "description"`},
+		"types":                           {config: plain, args: `"command":42,"description":"d","timeoutMs":"soon","run_in_background":"yes"`, want: `invalid arguments: "command" must be a string; "timeoutMs" must be a number; "run_in_background" must be a boolean`},
+		"NaN":                             {config: plain, args: ok + `,"timeoutMs":NaN`, want: `tool execution arguments must be losslessly JSON-serializable: not valid JSON at byte 46: invalid character 'N' looking for beginning of value`},
+		"a blank command first":           {config: plain, args: `"command":" \n","description":"","timeoutMs":-1`, want: "invalid command: expected a non-empty string"},
+		"then a blank description":        {config: plain, args: `"command":"x","description":"\t","timeoutMs":-1`, want: "invalid description: expected a non-empty string"},
+		"then the timeout":                {config: plain, args: ok + `,"timeoutMs":-1.50,"sandbox_permissions":"x"`, want: "invalid timeoutMs: expected a positive number, got -1.5"},
+		"a timeout of nothing":            {config: plain, args: ok + `,"timeoutMs":0`, want: "invalid timeoutMs: expected a positive number, got 0"},
+		"an underflowing timeout":         {config: plain, args: ok + `,"timeoutMs":1e-400`, want: "invalid timeoutMs: expected a positive number, got 0"},
+		"then the pairing":                {config: plain, args: ok + `,"sandbox_permissions":"workspace-write"`, want: "invalid escalation: sandbox_permissions requires a justification"},
+		"the other way round":             {config: plain, args: ok + `,"justification":" "`, want: "invalid escalation: justification is only valid together with sandbox_permissions"},
+		"then the justification":          {config: plain, args: ok + `,"sandbox_permissions":"workspace-write","justification":" "`, want: "invalid justification: expected a non-empty sentence"},
+		"interactive in the foreground":   {config: plain, args: ok + `,"interactive":true`, want: "interactive needs run_in_background"},
+		"interactive, no background here": {args: ok + `,"interactive":true,"run_in_background":true`, want: "run_in_background is disabled for this deployment (enableRunInBackground: false)"},
+		"no background here":              {args: ok + `,"run_in_background":true`, want: "run_in_background is disabled for this deployment (enableRunInBackground: false)"},
+		"no jobs here":                    {config: plain, args: ok + `,"run_in_background":true`, want: "background jobs unavailable: load @deepseek-ai/dsh-jobs and @deepseek-ai/dsh-tool-jobs"},
+		"nothing to escalate":             {config: plain, args: ok + `,"sandbox_permissions":"read-only","justification":"j"`, want: "sandbox_permissions is not available in this composition (no sandboxing executor to escalate)"},
+		"outside the published enum":      {mode: confined, config: plain, args: `"sandbox_permissions":"read-only","command":"","description":"d"`, want: `invalid arguments: "sandbox_permissions" must be one of "workspace-write", "danger-full-access"`},
+		"not wider":                       {mode: sandbox.WorkspaceWrite, args: ok + `,"sandbox_permissions":"workspace-write","justification":"j"`, want: `sandbox escalation to "workspace-write" is not strictly wider than this call's current "workspace-write" mode`},
+		"narrower":                        {mode: sandbox.DangerFullAccess, args: ok + `,"sandbox_permissions":"workspace-write","justification":"j"`, want: `sandbox escalation to "workspace-write" is not strictly wider than this call's current "danger-full-access" mode`},
+		"than an unknown mode":            {mode: "odd", args: ok + `,"sandbox_permissions":"danger-full-access","justification":"j"`, want: `sandbox escalation to "danger-full-access" is not strictly wider than this call's current "odd" mode`},
+		"nobody to grant it":              {mode: confined, args: ok + `,"sandbox_permissions":"workspace-write","justification":"j"`, want: `sandbox escalation to "workspace-write" requires approval, but no approval service is composed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -333,48 +323,6 @@ func TestAnAbortIsAnErrorResult(t *testing.T) {
 	})
 }
 
-func TestABackgroundCommandIsHandedToTheJobs(t *testing.T) {
-	t.Parallel()
-	const args = `{"command":"serve","description":"Serve","run_in_background":true}`
-	t.Run("and its id is the result", func(t *testing.T) {
-		t.Parallel()
-		e, j, owner := &executor{}, &jobs{}, session{"/w"}
-		result := call(t, newTool(t, e, &environment{}, bash.Config{EnableRunInBackground: true, Jobs: j}), args, owner)
-		text, _ := result.SoleText()
-		if result.IsError || text != "started background job bash-1" {
-			t.Errorf("result is %+v", result)
-		}
-		if value := asJSON(t, result.Structured); value != `{"kind":"background","jobId":"bash-1"}` {
-			t.Errorf("value is %s", value)
-		}
-		if len(j.admitted) != 1 || j.admitted[0].Label != "serve" || j.admitted[0].Owner != tool.Session(owner) {
-			t.Errorf("admitted %+v", j.admitted)
-		}
-		if len(e.ran) != 0 || len(e.started) != 1 {
-			t.Errorf("ran %v, started %v", e.ran, e.started)
-		}
-	})
-	t.Run("unless the call is aborted first", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithCancel(t.Context())
-		e, j := &executor{resolving: cancel}, &jobs{}
-		wantError(t, callIn(ctx, t, newTool(t, e, &environment{}, bash.Config{EnableRunInBackground: true, Jobs: j}), args, nil),
-			fault.Aborted, "tool call aborted")
-		e.nothingRan(t)
-		if len(j.admitted) != 0 {
-			t.Errorf("admitted %+v", j.admitted)
-		}
-	})
-	t.Run("who may refuse it", func(t *testing.T) {
-		t.Parallel()
-		e := &executor{}
-		j := &jobs{err: fault.New("JOB_LIMIT", "too many jobs")}
-		wantError(t, call(t, newTool(t, e, &environment{}, bash.Config{EnableRunInBackground: true, Jobs: j}), args, nil),
-			"JOB_LIMIT", "too many jobs")
-		e.nothingRan(t)
-	})
-}
-
 func TestValuesSatisfyTheirSchema(t *testing.T) {
 	t.Parallel()
 	long := exited(3)
@@ -394,6 +342,22 @@ func TestValuesSatisfyTheirSchema(t *testing.T) {
 		"a job":                             {value: bash.Background{JobID: "bash-1"}, config: bash.Config{EnableRunInBackground: true}},
 		"a run where jobs are possible":     {value: bash.Foreground{Result: long}, config: bash.Config{EnableRunInBackground: true}},
 		"not a job where there can be none": {value: bash.Background{JobID: "bash-1"}, wrong: true},
+		"a promotion": {
+			value:  bash.Promoted{JobID: "bash-1", Result: long},
+			config: bash.Config{Jobs: &jobs{}, YieldAfter: time.Second},
+		},
+		"a promotion that has no timeout": {
+			value:  bash.Promoted{JobID: "bash-1", Result: &shell.Result{Timeout: shell.NoTimeout}},
+			config: bash.Config{Jobs: &jobs{}, YieldAfter: time.Second, EnableRunInBackground: true},
+		},
+		"a run where promotions are possible": {
+			value:  bash.Foreground{Result: long},
+			config: bash.Config{Jobs: &jobs{}, YieldAfter: time.Second},
+		},
+		"not a promotion where there is no time limit": {
+			value:  bash.Promoted{JobID: "bash-1", Result: long},
+			config: bash.Config{Jobs: &jobs{}, EnableRunInBackground: true}, wrong: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

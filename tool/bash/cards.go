@@ -31,13 +31,13 @@ func presentResult(in *Input, result tool.Result) tool.View {
 	switch value := result.Structured.(type) {
 	case Foreground:
 		return terminal(text, value.Result)
-	case Background:
+	case Background, Promoted:
 		return tool.Console(text)
 	}
 	switch {
 	case in == nil:
 		return nil
-	case in.RunInBackground:
+	case in.RunInBackground, tellsPromotion(text):
 		return tool.Console(text)
 	}
 	parsed := shell.ParseExitStatus(text)

@@ -240,6 +240,7 @@ func TestTheSchemaIsThatOfTheDeployment(t *testing.T) {
 		"background": {config: bash.Config{EnableRunInBackground: true}},
 		"confined":   {mode: sandbox.ReadOnly},
 		"full":       {mode: sandbox.WorkspaceWrite, config: bash.Config{EnableRunInBackground: true}},
+		"held":       {config: bash.Config{EnableRunInBackground: true, Jobs: &jobs{}, YieldAfter: time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,11 +269,19 @@ func TestTheSchemaIsThatOfTheDeployment(t *testing.T) {
 					t.Errorf("the description does not mention %s", needed)
 				}
 			}
+			for _, undeclared := range []string{"stdin", "env", "stdoutMaxBytes"} {
+				if input.Properties[undeclared] != nil {
+					t.Errorf("%s is offered to a model", undeclared)
+				}
+			}
 			if strings.Contains(made.Description(), "DSH_SESSION") {
 				t.Error("the description names a fact")
 			}
 			if strings.Contains(made.Description(), "run_in_background") != c.config.EnableRunInBackground {
 				t.Error("the description and the schema disagree about the background")
+			}
+			if strings.Contains(made.Description(), "continues as background job") != (c.config.YieldAfter > 0) {
+				t.Error("the description and the configuration disagree about promotion")
 			}
 		})
 	}

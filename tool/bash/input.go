@@ -18,6 +18,7 @@ type Input struct {
 	TimeoutMs          *float64 `json:"timeoutMs,omitempty"`
 	Workdir            string   `json:"workdir,omitempty"`
 	RunInBackground    bool     `json:"run_in_background,omitempty"`
+	Interactive        bool     `json:"interactive,omitempty"`
 	SandboxPermissions *string  `json:"sandbox_permissions,omitempty"`
 	Justification      *string  `json:"justification,omitempty"`
 }
@@ -25,6 +26,7 @@ type Input struct {
 // The properties that a deployment may leave unpublished.
 const (
 	runInBackground    = "run_in_background"
+	interactive        = "interactive"
 	sandboxPermissions = "sandbox_permissions"
 	justification      = "justification"
 )
@@ -35,6 +37,9 @@ func (b *bash) description() string {
 	if b.config.EnableRunInBackground {
 		text += "\n\n" + b.prose["background"]
 	}
+	if b.promotes() {
+		text += "\n\n" + b.prose["promotion"]
+	}
 	return text
 }
 
@@ -43,7 +48,7 @@ func (b *bash) description() string {
 func (b *bash) hidden() []string {
 	var names []string
 	if !b.config.EnableRunInBackground {
-		names = append(names, runInBackground)
+		names = append(names, runInBackground, interactive)
 	}
 	if !b.confines {
 		names = append(names, sandboxPermissions, justification)

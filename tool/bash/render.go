@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hardshell/sandbox"
 	"hardshell/shell"
 )
 
@@ -13,17 +14,11 @@ import (
 // refused file access, the way to escalate where there is one, a timeout, what
 // survived the kill, and last the signal or the nonzero status.
 func Render(result *shell.Result, escalation bool) string {
-	body := streamText(result.Stdout)
-	if stderr := streamText(result.Stderr); stderr != "" {
-		body = onOwnLine(body) + "[stderr]\n" + stderr
-	}
-	if body == "" {
-		body = "(no output)"
-	}
+	text := body(result)
 	if lines := markers(result, escalation); len(lines) > 0 {
-		return onOwnLine(body) + strings.Join(lines, "\n")
+		return onOwnLine(text) + strings.Join(lines, "\n")
 	}
-	return body
+	return text
 }
 
 // render is the text of a value.
@@ -33,9 +28,33 @@ func (b *bash) render(out Output) string {
 		return Render(out.Result, b.confines)
 	case Background:
 		return "started background job " + out.JobID
+	case Promoted:
+		return onOwnLine(body(out.Result)) + fmt.Sprintf("[still running after %dms%s%s]",
+			out.Result.Duration.Milliseconds(), promotion, out.JobID)
 	default:
 		panic(fmt.Sprintf("no text for a %T", out))
 	}
+}
+
+// promotion is in the last line of a command that became a job.
+const promotion = "; continues as background job "
+
+// tellsPromotion reports whether a text ends like that of a Promoted.
+func tellsPromotion(text string) bool {
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	return strings.HasPrefix(last, "[still running after ") && strings.Contains(last, promotion)
+}
+
+// body is the two streams of a command.
+func body(result *shell.Result) string {
+	text := streamText(result.Stdout)
+	if stderr := streamText(result.Stderr); stderr != "" {
+		text = onOwnLine(text) + "[stderr]\n" + stderr
+	}
+	if text == "" {
+		return "(no output)"
+	}
+	return text
 }
 
 // streamText is a stream with the note that its head is missing.
@@ -63,9 +82,9 @@ func markers(result *shell.Result, escalation bool) []string {
 	var lines []string
 	// A command that succeeded did not need what it was refused.
 	if info := result.Sandbox; info != nil && info.Denied && (exit != "" || result.TimedOut) {
-		lines = append(lines, fmt.Sprintf("[sandbox: file access denied under %s mode]", info.Mode))
+		lines = append(lines, sandbox.DenialMarker(info.Mode))
 		if escalation {
-			lines = append(lines, escalationHint)
+			lines = append(lines, sandbox.EscalationHint)
 		}
 	}
 	if result.TimedOut {
@@ -80,9 +99,6 @@ func markers(result *shell.Result, escalation bool) []string {
 	}
 	return lines
 }
-
-const escalationHint = "[sandbox: escalation available — retry this exact command once with sandbox_permissions " +
-	"set to the narrowest wider mode that it needs and a justification; the user is then asked to approve that one run]"
 
 // survivorsMarker names the processes that could not be proven dead, "" when
 // there are none.

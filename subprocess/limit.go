@@ -1,0 +1,17 @@
+package subprocess
+
+// Limit names what a record bounds.
+type Limit string
+
+// The limits of a record. Passing one ends the child as Terminate does.
+const (
+	// LimitRuntime bounds the time from the spawn.
+	LimitRuntime Limit = "runtime"
+	// LimitSilence bounds the time without a byte of output.
+	LimitSilence Limit = "silence"
+	// LimitMemory bounds the resident memory of the whole tree, as it is
+	// sampled.
+	LimitMemory Limit = "memory"
+	// LimitOutput bounds the bytes of both outputs together.
+	LimitOutput Limit = "output"
+)
