@@ -29,6 +29,7 @@ import (
 	"hardshell/compose"
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
+	"hardshell/jobs"
 	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shellenv"
@@ -56,6 +57,9 @@ type Options struct {
 	// argument "session-host". The host spawns the session's commands, and holds
 	// its sandbox between one harness and the next. Without it this process does.
 	SessionHost []string
+	// OneShot says that the harness is closed after one call. A background job is
+	// then refused in a session that ends with it.
+	OneShot bool
 	// Log is told what a person debugging wants to know; nil discards.
 	Log *slog.Logger
 }
@@ -103,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 		o.Log.Warn("the home cannot be trusted", "error", err)
 	}
 	parts, err := compose.Build(compose.Default(), compose.Surroundings{
-		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "", Host: o.SessionHost,
+		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "", Host: o.SessionHost, OneShot: o.OneShot,
 		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots},
 		Log:       o.Log,
 	})
@@ -141,6 +145,27 @@ func (h *Harness) Tools() *tool.Registry { return h.parts.Tools }
 // Pipeline is what every tool call goes through; listeners are added there.
 func (h *Harness) Pipeline() *tool.Pipeline { return h.parts.Pipeline }
 
+// Jobs is the registry of background jobs, and Owner who owns those of this
+// session.
+func (h *Harness) Jobs() *jobs.Registry { return h.parts.Jobs }
+
+// Owner is the owner of this session's jobs.
+func (h *Harness) Owner() *jobs.Owner { return h.parts.Owner }
+
+// Notices returns what has not been told yet of jobs that have settled, each
+// once: whoever takes them tells them.
+func (h *Harness) Notices() []jobs.Notice { return h.parts.Notices() }
+
+// PruneJobs takes settled jobs away that are old or too many, or with everything
+// all of them, and returns their ids. It does nothing in a session whose jobs
+// are not kept.
+func (h *Harness) PruneJobs(everything bool) ([]string, error) {
+	if h.parts.Records == nil {
+		return nil, nil
+	}
+	return h.parts.Records.Prune(everything)
+}
+
 // Run runs one request in the foreground, in the workspace unless it names a
 // directory; a relative one is taken from the workspace. A policy that confines
 // is refused with SANDBOX_UNAVAILABLE when the executor does not. See
@@ -169,12 +194,15 @@ func (h *Harness) Call(ctx context.Context, name string, args json.RawMessage) t
 	return h.parts.Pipeline.Execute(ctx, tool.Call{Tool: name, Args: args, Session: h.session})
 }
 
-// Close ends every command that still runs and returns when all are gone. When
-// ctx ends, the grace is cut short. The error names what resisted. Later calls
+// Close ends every command that still runs, but for the jobs that a session host
+// keeps, and returns when all are gone. When ctx ends, the grace is cut short. The error names what resisted. Later calls
 // return the same.
 func (h *Harness) Close(ctx context.Context) error {
 	h.closeOnce.Do(func() {
-		h.closeErr = h.parts.Runtime.Close(ctx)
+		if h.parts.Jobs != nil {
+			h.closeErr = h.parts.Jobs.Close(ctx)
+		}
+		h.closeErr = errors.Join(h.closeErr, h.parts.Runtime.Close(ctx))
 		if h.parts.Sandbox != nil {
 			h.closeErr = errors.Join(h.closeErr, h.parts.Sandbox.Close())
 		}

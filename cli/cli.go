@@ -151,7 +151,7 @@ func (a *app) open(ctx context.Context, o hardshell.Options) (*hardshell.Harness
 		return nil, err
 	}
 	o.Home, o.Session, o.Log = a.home, a.session, log
-	o.SessionHost = []string{"/proc/self/exe", hostwire.Argument}
+	o.SessionHost, o.OneShot = []string{"/proc/self/exe", hostwire.Argument}, a.session == ""
 	h, err := hardshell.Open(ctx, o)
 	if fault.CodeOf(err) == fault.InvalidArgument {
 		return nil, usageError{err}

@@ -7,6 +7,8 @@ import (
 
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
+	"hardshell/jobs"
+	"hardshell/jobs/durable"
 	"hardshell/sandbox"
 	"hardshell/sandbox/native"
 	"hardshell/sandbox/policy"
@@ -30,6 +32,9 @@ type Surroundings struct {
 	Workspace string
 	// Durable says that the session outlives this process.
 	Durable bool
+	// OneShot says that this process makes one call: what would run on after it
+	// is refused in a session that is not durable.
+	OneShot bool
 	// Host is the absolute path of the program that becomes the session host of a
 	// durable session, and its first arguments. Without one this process spawns
 	// the commands itself.
@@ -50,8 +55,16 @@ type Composition struct {
 	Shell       shell.Executor
 	Tools       *tool.Registry
 	Pipeline    *tool.Pipeline
+	// Owner is the owner of the session's jobs, Records what keeps them beyond
+	// this process, nil when nothing does.
+	Owner   *jobs.Owner
+	Jobs    *jobs.Registry
+	Records *durable.Store
 
-	host *host.Runtime // the runtime, when that is a session host's
+	host        *host.Runtime // the runtime, when that is a session host's
+	shellConfig ShellConfig
+	history     *history // nil without Records
+	warn        func(msg string, args ...any)
 }
 
 // Runtime is the runtime of a composition.
@@ -64,7 +77,10 @@ type Runtime interface {
 // Build makes the parts of rows, in their order. It starts nothing. The error
 // names the row at fault.
 func Build(rows []Row, in Surroundings) (*Composition, error) {
-	c := &Composition{Tools: &tool.Registry{}}
+	if in.Log == nil {
+		in.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Composition{Tools: &tool.Registry{}, warn: in.Log.Warn}
 	c.Pipeline = tool.NewPipeline(c.Tools, tool.Options{Log: in.Log})
 	made := map[string]bool{}    // by row id
 	parts := map[string]string{} // row id by plugin
@@ -108,8 +124,12 @@ func (c *Composition) add(row Row, in Surroundings) error {
 		return c.addShell(row)
 	case PluginShellPlain:
 		return c.addShellPlain(row)
+	case PluginJobs:
+		return c.addJobs(row, in)
 	case PluginToolBash:
 		return c.addToolBash(row, in)
+	case PluginToolJobs:
+		return c.addToolJobs(row)
 	default:
 		return fmt.Errorf("there is no plugin %q", row.Plugin)
 	}
@@ -199,7 +219,7 @@ func (c *Composition) addShell(row Row) error {
 	if err != nil {
 		return err
 	}
-	c.Shell = executor
+	c.Shell, c.shellConfig = executor, config
 	return nil
 }
 
@@ -216,7 +236,7 @@ func (c *Composition) addShellPlain(row Row) error {
 	if err != nil {
 		return err
 	}
-	c.Shell = executor
+	c.Shell, c.shellConfig = executor, config
 	return nil
 }
 
@@ -231,10 +251,15 @@ func (c *Composition) addToolBash(row Row, in Surroundings) error {
 	if !ok {
 		return errConfig(row)
 	}
-	t, err := toolbash.New(c.Shell, c.Environment, toolbash.Config{
+	options := toolbash.Config{
 		EnableRunInBackground: config.EnableRunInBackground,
+		YieldAfter:            milliseconds(config.YieldMs),
 		Log:                   in.Log,
-	})
+	}
+	if c.Jobs != nil {
+		options.Jobs = &commandJobs{parts: c, oneShot: in.OneShot}
+	}
+	t, err := toolbash.New(c.Shell, c.Environment, options)
 	if err != nil {
 		return err
 	}

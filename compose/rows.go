@@ -28,7 +28,9 @@ const (
 	PluginSession       = "session"        // no configuration
 	PluginShell         = "shell-confined" // ShellConfig
 	PluginShellPlain    = "shell-bash"     // ShellConfig
+	PluginJobs          = "jobs"           // JobsConfig
 	PluginToolBash      = "tool-bash"      // ToolBashConfig
+	PluginToolJobs      = "tool-jobs"      // ToolJobsConfig
 )
 
 // Default returns the rows of the default composition, in the order in which
@@ -41,7 +43,9 @@ func Default() []Row {
 		{ID: "shell-env", Plugin: PluginShellEnv},
 		{ID: "session", Plugin: PluginSession},
 		{ID: "shell", Plugin: PluginShell, Config: shellConfig(bash.DefaultConfig())},
-		{ID: "tool-bash", Plugin: PluginToolBash, Config: ToolBashConfig{}},
+		{ID: "jobs", Plugin: PluginJobs, Config: defaultJobs()},
+		{ID: "tool-bash", Plugin: PluginToolBash, Config: ToolBashConfig{EnableRunInBackground: true}},
+		{ID: "tool-jobs", Plugin: PluginToolJobs, Config: ToolJobsConfig{WaitTimeoutMs: 30_000, MaxWaitTimeoutMs: 600_000}},
 	}
 }
 
@@ -94,6 +98,9 @@ type ToolBashConfig struct {
 	// EnableRunInBackground publishes run_in_background. It needs a registry of
 	// jobs.
 	EnableRunInBackground bool `json:"enableRunInBackground"`
+	// YieldMs is how long a foreground call is held before its command goes on as
+	// a job; 0 holds it to the end.
+	YieldMs float64 `json:"yieldMs"`
 }
 
 func shellConfig(c bash.Config) ShellConfig {

@@ -123,5 +123,7 @@ type Interactive interface {
 // reported.
 type Remembering interface {
 	Reported() bool
+	// MarkReported may come before the end: whoever cancels work knows of it. It
+	// is called from any goroutine, and often.
 	MarkReported()
 }

@@ -99,7 +99,13 @@ func (r *Registry) open(id string) (*entry, error) {
 func (r *Registry) keep(slot *Slot, started Producer) (Job, error) {
 	r.records.Lock()
 	slot.Keep()
-	e, err := r.open(slot.ID)
+	r.mu.Lock()
+	e := r.entries[slot.ID] // somebody may have seen the record already
+	r.mu.Unlock()
+	var err error
+	if e == nil {
+		e, err = r.open(slot.ID)
+	}
 	r.records.Unlock()
 	if err != nil {
 		if started != nil {

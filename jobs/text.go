@@ -96,7 +96,7 @@ func LossNote(paths ...string) string {
 	return fmt.Sprintf("[some output was dropped from memory; full output: %s]", strings.Join(there, ", "))
 }
 
-// Merge puts standard error under its heading after standard output.
+// Merge puts new standard error under its heading after new standard output.
 func Merge(stdout, stderr string) string {
 	if stderr == "" {
 		return stdout
@@ -116,15 +116,4 @@ func OnOwnLine(text, line string) string {
 		text += "\n"
 	}
 	return text + line
-}
-
-// Merge puts new standard error under its heading after new standard output.
-func Merge(stdout, stderr string) string {
-	if stderr == "" {
-		return stdout
-	}
-	if stdout != "" && !strings.HasSuffix(stdout, "\n") {
-		stdout += "\n"
-	}
-	return stdout + "[stderr]\n" + stderr
 }

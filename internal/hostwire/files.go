@@ -16,6 +16,9 @@ type Files struct {
 	Lock string
 	// Start is held by the client that starts the host.
 	Start string
+	// Events is the lock on the session's log, Jobs the directory of what is known
+	// of its jobs beside their records.
+	Events, Jobs string
 	// Log is where the host complains; it is made when there is something to say.
 	Log string
 }
@@ -25,5 +28,8 @@ type Files struct {
 func FilesOf(run, session string) Files {
 	sum := sha256.Sum256([]byte(session))
 	base := filepath.Join(run, hex.EncodeToString(sum[:8]))
-	return Files{Dir: run, Socket: base + ".sock", Key: base + ".key", Lock: base + ".lock", Start: base + ".start", Log: base + ".log"}
+	return Files{
+		Dir: run, Socket: base + ".sock", Key: base + ".key", Lock: base + ".lock", Start: base + ".start", Log: base + ".log",
+		Events: base + ".events", Jobs: base + ".jobs",
+	}
 }

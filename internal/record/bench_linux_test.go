@@ -86,6 +86,7 @@ func timeLogged(b *testing.B, dir string, megabytes int, limit int64) time.Durat
 	}
 	defer d.remove(ask.Stdout)
 	defer logs.Close()
+	logs.Stream(Stdout).copying = os.Getenv("COPY")!=""
 	r, w, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)
@@ -104,12 +105,12 @@ func timeLogged(b *testing.B, dir string, megabytes int, limit int64) time.Durat
 	w.Close()
 	for over := false; !over; {
 		err := conn.Read(func(fd uintptr) bool {
+			for {
 			n, err := logs.Stream(Stdout).Splice(int(fd))
-			if err != nil && err != unix.EAGAIN {
-				b.Error(err)
+			if err == unix.EAGAIN { return false }
+			if err != nil { b.Error(err) }
+			if n == 0 { over = true; return true }
 			}
-			over = n == 0 && err == nil
-			return err != unix.EAGAIN
 		})
 		if err != nil {
 			b.Fatal(err)

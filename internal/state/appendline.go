@@ -2,24 +2,17 @@ package state
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"hardshell/internal/fault"
 )
 
-const (
-	// maxLine bounds a line of a log, in bytes without its newline.
-	maxLine = 16 << 20
-	// appendWait bounds the wait for other writers of the same log. They hold
-	// it for one write; a longer wait means a writer that was stopped.
-	appendWait = 10 * time.Second
-)
+// maxLine bounds a line of a log, in bytes without its newline.
+const maxLine = 16 << 20
 
 // Durability says what is on the disk when AppendLine returns.
 type Durability int
@@ -33,25 +26,18 @@ const (
 
 // AppendLine appends v, which must encode as a JSON object, as one line to the
 // log at path. The log is created with the mode 0600 when missing, in a
-// directory that exists; a link is not followed. Writers in any number of
-// processes take turns, so lines never mix. What a crashed writer left of a
-// line gets a line of its own. After an error the log is as before, as far as
-// the file system lets that be done.
+// directory that exists; a link is not followed. Its writers take turns by a lock
+// that each holds for the call, so that lines never mix. The lock is not the log
+// itself: whoever can read a file can lock it, a confined command too. What a
+// crashed writer left of a line gets a line of its own. After an error the log is
+// as before, as far as the file system lets that be done.
 //
-// LOCK_TIMEOUT when another writer holds the log for 10 seconds; INVARIANT
-// when v is no object, cannot be encoded or is longer than 16 MiB.
-func AppendLine(path string, v any, d Durability) error {
+// INVARIANT when v is no object, cannot be encoded or is longer than 16 MiB.
+func AppendLine(_ *HeldLock, path string, v any, d Durability) error {
 	line, err := encodeLine(v)
 	if err != nil {
 		return fault.New(fault.Invariant, "a record of %s: %w", path, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), appendWait)
-	defer cancel()
-	lock, err := Lock(ctx, appendLockPath(path))
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
 	if err := appendTo(path, line, d); err != nil {
 		return fmt.Errorf("append to %s: %w", path, err)
 	}
@@ -82,7 +68,7 @@ func checkLine(line []byte) error {
 	return nil
 }
 
-// appendTo writes line to the end of the log; its caller holds the lock.
+// appendTo writes line to the end of the log.
 func appendTo(path string, line []byte, d Durability) (err error) {
 	log, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|appendFlags, privateFile)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"hardshell/internal/fault"
 )
@@ -36,7 +35,7 @@ func TestAppendLine(t *testing.T) {
 		json.RawMessage("{\n \"c\" : 1\n}"),
 		struct{}{},
 	} {
-		if err := AppendLine(path, v, Synced); err != nil {
+		if err := appendLocked(path, v, Synced); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +62,7 @@ func TestAppendLineIsolatesWhatACrashLeft(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "log")
 			write(t, path, tt.before)
-			if err := AppendLine(path, struct{}{}, Written); err != nil {
+			if err := appendLocked(path, struct{}{}, Written); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(t, path); got != tt.after {
@@ -85,7 +84,7 @@ func TestAppendLineRefusesWhatIsNoRecord(t *testing.T) {
 		"invalid JSON":               json.RawMessage("{\n"),
 		"more than the longest line": map[string]string{"a": strings.Repeat("x", maxLine)},
 	} {
-		if err := AppendLine(path, v, Written); !errors.Is(err, fault.Invariant) {
+		if err := appendLocked(path, v, Written); !errors.Is(err, fault.Invariant) {
 			t.Errorf("%s: got %v, want %s", name, err, fault.Invariant)
 		}
 	}
@@ -97,27 +96,9 @@ func TestAppendLineRefusesWhatIsNoRecord(t *testing.T) {
 	}
 }
 
-func TestAppendLineGivesUpOnAWriterThatWasStopped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	write(t, path, "{}\n")
-	held, ok, err := TryLock(appendLockPath(path))
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	defer held.Release()
-	synctest.Test(t, func(t *testing.T) {
-		if err := AppendLine(path, struct{}{}, Written); !errors.Is(err, fault.LockTimeout) {
-			t.Errorf("got %v, want %s", err, fault.LockTimeout)
-		}
-	})
-	if got := read(t, path); got != "{}\n" {
-		t.Errorf("the log is %q", got)
-	}
-}
-
 func TestAppendLineWithoutItsDirectory(t *testing.T) {
 	t.Parallel()
-	err := AppendLine(filepath.Join(t.TempDir(), "none", "log"), struct{}{}, Written)
+	err := appendLocked(filepath.Join(t.TempDir(), "none", "log"), struct{}{}, Written)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -130,7 +111,7 @@ func TestAppendsOfGoroutinesDoNotMix(t *testing.T) {
 	for w := range 4 {
 		wg.Go(func() {
 			for i := range 25 {
-				if err := AppendLine(path, record{fmt.Sprint(w), i, longText(i)}, Written); err != nil {
+				if err := appendLocked(path, record{fmt.Sprint(w), i, longText(i)}, Written); err != nil {
 					t.Error(err)
 				}
 			}
@@ -303,7 +284,7 @@ func FuzzReadLines(f *testing.F) {
 			}
 		}
 		// A further record is read whole, and changes nothing before it.
-		if err := AppendLine(path, struct{}{}, Written); err != nil {
+		if err := appendLocked(path, struct{}{}, Written); err != nil {
 			t.Fatal(err)
 		}
 		after := collect(path)
@@ -321,7 +302,7 @@ func BenchmarkAppendLine(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "log")
 			for b.Loop() {
-				if err := AppendLine(path, record{Text: "some event"}, d); err != nil {
+				if err := appendLocked(path, record{Text: "some event"}, d); err != nil {
 					b.Fatal(err)
 				}
 			}

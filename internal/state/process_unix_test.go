@@ -26,7 +26,7 @@ func init() {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			return err
 		}
-		err := AppendLine(args[0], map[string]string{"a": strings.Repeat("x", 200)}, Written)
+		err := appendLocked(args[0], map[string]string{"a": strings.Repeat("x", 200)}, Written)
 		if !errors.Is(err, syscall.EFBIG) {
 			return fmt.Errorf("got %v, want EFBIG", err)
 		}
@@ -173,7 +173,7 @@ func TestLinksAndPipesAreNeitherLocksNorLogs(t *testing.T) {
 	if _, _, err := TryLock(link); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("a link as lock: %v", err)
 	}
-	if err := AppendLine(link, struct{}{}, Written); !errors.Is(err, syscall.ELOOP) {
+	if err := appendLocked(link, struct{}{}, Written); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("a link as log: %v", err)
 	}
 	if err := appendTo(link, []byte("{}\n"), Written); !errors.Is(err, syscall.ELOOP) {
@@ -186,7 +186,7 @@ func TestLinksAndPipesAreNeitherLocksNorLogs(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := AppendLine(pipe, struct{}{}, Written); err == nil {
+	if err := appendLocked(pipe, struct{}{}, Written); err == nil {
 		t.Error("a pipe was accepted as a log")
 	}
 	if err := WriteFile(pipe, nil, 0o600); err == nil {

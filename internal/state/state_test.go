@@ -1,12 +1,15 @@
 package state
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 )
 
 // The test binary is its own second process: with this variable set it plays
@@ -17,7 +20,7 @@ var roles = map[string]func(args []string) error{
 	"append": func(args []string) error { // path, writer, count
 		count, err := strconv.Atoi(args[2])
 		for i := 0; i < count && err == nil; i++ {
-			err = AppendLine(args[0], record{Writer: args[1], Index: i, Text: longText(i)}, Written)
+			err = appendLocked(args[0], record{Writer: args[1], Index: i, Text: longText(i)}, Written)
 		}
 		return err
 	},
@@ -117,4 +120,20 @@ func tree(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return paths
+}
+
+// appendLocked appends under a lock beside the log.
+func appendLocked(path string, v any, d Durability) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	dir := filepath.Join(os.TempDir(), "hardshell-state-locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := Lock(ctx, filepath.Join(dir, strings.ReplaceAll(path, "/", "_")))
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	return AppendLine(lock, path, v, d)
 }

@@ -18,6 +18,8 @@ type cursor struct {
 	// who cares knows of the end.
 	Noted    bool `json:"noted,omitempty"`
 	Reported bool `json:"reported,omitempty"`
+	// Noticed says that a notice of the end was delivered.
+	Noticed bool `json:"noticed,omitempty"`
 }
 
 func (s *Store) cursorPath(id string) string { return filepath.Join(s.places, id+".json") }
@@ -31,6 +33,17 @@ func (s *Store) cursor(id string) cursor {
 		return cursor{}
 	}
 	return c
+}
+
+// MarkNoticed says that a notice of a job's end was delivered, and is not to be
+// delivered again. When that cannot be kept it is, which is the lesser harm.
+func (s *Store) MarkNoticed(id string) {
+	_ = s.move(id, func(c *cursor) { c.Noticed = true })
+}
+
+// Skip takes the beginning of a job's output for read.
+func (s *Store) Skip(id string, stdout, stderr int64) {
+	_ = s.move(id, func(c *cursor) { c.Stdout, c.Stderr = max(c.Stdout, stdout), max(c.Stderr, stderr) })
 }
 
 // move changes the place in a job's output, while no other process does.

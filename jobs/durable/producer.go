@@ -51,7 +51,10 @@ func (p *producer) Input(ctx context.Context, text string, eof bool) error {
 }
 
 // Reported implements jobs.Remembering.
-func (p *producer) Reported() bool { return p.store.cursor(p.id).Reported }
+func (p *producer) Reported() bool {
+	c := p.store.cursor(p.id)
+	return c.Reported || c.Noticed
+}
 
 // MarkReported implements jobs.Remembering.
 func (p *producer) MarkReported() {
@@ -153,7 +156,7 @@ func (p *producer) unread(c *cursor, settled bool) (text string, lossy bool, err
 // tail reads the newest bytes of a stream after an offset, and moves that.
 func (p *producer) tail(stream int, offset *int64, settled bool) (text string, lossy bool, err error) {
 	log, err := p.open(stream)
-	if err != nil {
+	if log == nil || err != nil {
 		return "", false, err
 	}
 	defer log.Close()
@@ -174,7 +177,7 @@ func (p *producer) tail(stream int, offset *int64, settled bool) (text string, l
 	return textutil.Decode(data), piece.Skipped > 0, nil
 }
 
-// open opens the log of a stream.
+// open opens the log of a stream, nil for a command that never ran.
 func (p *producer) open(stream int) (*record.Reader, error) {
 	dir, err := record.Open(p.store.path(p.id))
 	if err == nil {
@@ -182,6 +185,9 @@ func (p *producer) open(stream int) (*record.Reader, error) {
 		var log *record.Reader
 		if log, err = dir.OpenLog(p.ask, stream); err == nil {
 			return log, nil
+		}
+		if errors.Is(err, fs.ErrNotExist) && p.settled() && p.command.Status().Status == record.Failed {
+			return nil, nil // it never ran
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +200,7 @@ func (p *producer) open(stream int) (*record.Reader, error) {
 // or is empty.
 func (p *producer) whole(stream int) string {
 	log, err := p.open(stream)
-	if err != nil {
+	if log == nil || err != nil {
 		return ""
 	}
 	defer log.Close()
@@ -246,8 +252,8 @@ func (p *producer) ReadFrom(stream subprocess.Stream, offset int64, max int) (jo
 	}
 	settled := p.settled()
 	log, err := p.open(i)
-	if err != nil {
-		return jobs.Piece{}, err
+	if log == nil || err != nil {
+		return jobs.Piece{From: offset, Next: offset}, err
 	}
 	defer log.Close()
 	piece, err := log.ReadAt(offset, max)

@@ -44,6 +44,20 @@ func (s *Store) write(path string, w Work, foreground bool) error {
 	return dir.WriteAsk(ask)
 }
 
+// Fail records that a job's command could not be started.
+func (s *Store) Fail(path string, cause error) error {
+	dir, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	now := time.Now().UnixMilli()
+	_, err = dir.WriteStatus(&record.Status{
+		Status: record.Failed, Detail: "spawn failed: " + oneLine(cause.Error()), Started: now, Finished: now,
+	})
+	return err
+}
+
 // runPrefix begins the names of the records of foreground runs that may become
 // jobs.
 const runPrefix = ".run-"

@@ -76,11 +76,10 @@ var _ jobs.Records = (*Store)(nil)
 
 // New returns the records of a session. It touches nothing.
 func New(config Config) *Store {
-	lock := hostwire.FilesOf(config.Home.Run(), config.SessionID).Lock
 	return &Store{
 		config: config,
 		dir:    config.Home.Jobs(config.SessionID),
-		places: strings.TrimSuffix(lock, ".lock") + ".jobs",
+		places: hostwire.FilesOf(config.Home.Run(), config.SessionID).Jobs,
 		known:  map[string]bool{}, settled: map[string]bool{},
 	}
 }

@@ -151,12 +151,15 @@ func nobody(err error) bool {
 
 // greet says who this is, and makes a link of the answer.
 func (r *Runtime) greet(ctx context.Context, conn *hostwire.Conn, files hostwire.Files, key []byte) (*link, error) {
+	r.mu.Lock()
+	orphanAfter := r.orphanAfter
+	r.mu.Unlock()
 	deadline, _ := ctx.Deadline()
 	conn.SetReceiveDeadline(deadline)
 	conn.Trust()
 	err := conn.Send(&hostwire.Message{Attach: &hostwire.Attach{
 		Magic: hostwire.Magic, Version: hostwire.Version, Session: r.config.SessionID,
-		Key: key, Keep: r.config.Keep, OrphanAfter: r.config.OrphanAfter, PID: os.Getpid(),
+		Key: key, Keep: r.config.Keep, OrphanAfter: orphanAfter, PID: os.Getpid(),
 	}})
 	var m *hostwire.Message
 	if err == nil {

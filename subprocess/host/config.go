@@ -2,7 +2,6 @@ package host
 
 import (
 	"os"
-	"time"
 
 	"hardshell/internal/state"
 )
@@ -15,9 +14,6 @@ type Config struct {
 	// Keep has the host leave this runtime's commands running when this process
 	// is gone without a Close.
 	Keep bool
-	// OrphanAfter is how long recorded commands run on with nobody attached; 0 is
-	// for ever.
-	OrphanAfter time.Duration
 	// SpillDir and Ambient are those of local.Config.
 	SpillDir string
 	Ambient  []string

@@ -27,13 +27,14 @@ type Runtime struct {
 	closing context.Context
 	close   context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool
-	entered sync.WaitGroup // Add under mu, so that Close sees every command
-	live    map[*command.Command]struct{}
-	watched map[string]*Recorded // recorded commands that are followed, by key
-	link    *link                // the last one, perhaps dead
-	opening *opening             // under way, else nil
+	mu          sync.Mutex
+	closed      bool
+	entered     sync.WaitGroup // Add under mu, so that Close sees every command
+	live        map[*command.Command]struct{}
+	watched     map[string]*Recorded // recorded commands that are followed, by key
+	link        *link                // the last one, perhaps dead
+	orphanAfter time.Duration
+	opening     *opening // under way, else nil
 
 	closeOnce sync.Once
 	closeErr  error
@@ -57,6 +58,14 @@ func New(config Config) *Runtime {
 // Sandbox is the provider whose confinements this runtime can spawn under. The
 // host holds what it makes, so that closing it does nothing.
 func (r *Runtime) Sandbox() sandbox.Provider { return &r.sandbox }
+
+// SetOrphanAfter says how long recorded commands run on with nobody attached, 0
+// for ever. It counts from the next attach on.
+func (r *Runtime) SetOrphanAfter(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.orphanAfter = d
+}
 
 // Spilled reports whether any spill file was made.
 func (r *Runtime) Spilled() bool { return r.spills.Used() }

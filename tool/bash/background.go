@@ -2,6 +2,7 @@ package bash
 
 import (
 	"context"
+	"time"
 
 	"hardshell/shell"
 	"hardshell/tool"
@@ -24,6 +25,9 @@ type Job struct {
 	Owner tool.Session
 	// Label is the command's text.
 	Label string
+	// Workdir is where it runs. Timeout, when positive, bounds it also as a job.
+	Workdir string
+	Timeout time.Duration
 	// Interactive keeps the command's standard input open, for the job's record
 	// to be written to.
 	Interactive bool
@@ -68,7 +72,7 @@ func (b *bash) start(ctx context.Context, call tool.Call, in Input, spec shell.S
 		return nil, tool.Aborted()
 	}
 	id, err := b.config.Jobs.Start(ctx, Job{
-		Owner: call.Session, Label: in.Command, Interactive: in.Interactive,
+		Owner: call.Session, Label: in.Command, Workdir: spec.Workdir, Interactive: in.Interactive,
 		Begin: func(ctx context.Context, record string) (shell.Process, error) {
 			recorded := spec
 			recorded.Record = record

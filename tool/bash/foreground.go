@@ -3,6 +3,7 @@ package bash
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"hardshell/internal/fault"
 	"hardshell/shell"
@@ -40,7 +41,9 @@ func (b *bash) promotable(ctx context.Context, call tool.Call, in Input, spec sh
 	if !b.promotes() || spec.Timeout <= b.config.YieldAfter {
 		return nil
 	}
-	run, ok, err := b.config.Jobs.Foreground(ctx, Job{Owner: call.Session, Label: in.Command})
+	run, ok, err := b.config.Jobs.Foreground(ctx, Job{
+		Owner: call.Session, Label: in.Command, Workdir: spec.Workdir, Timeout: deadline(spec),
+	})
 	if err != nil {
 		b.config.Log.Warn("a command cannot become a job, and is waited for", "error", err)
 	}
@@ -48,6 +51,14 @@ func (b *bash) promotable(ctx context.Context, call tool.Call, in Input, spec sh
 		return nil
 	}
 	return run
+}
+
+// deadline is how long a command may run, 0 for ever.
+func deadline(spec shell.Spec) time.Duration {
+	if spec.Timeout == shell.NoTimeout {
+		return 0
+	}
+	return spec.Timeout
 }
 
 // promotes reports whether this deployment makes jobs of long commands.

@@ -1,0 +1,318 @@
+package compose
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"hardshell/internal/fault"
+	"hardshell/jobs"
+	"hardshell/jobs/durable"
+	"hardshell/session"
+	"hardshell/shell"
+	"hardshell/tool"
+	toolbash "hardshell/tool/bash"
+	tooljobs "hardshell/tool/jobs"
+)
+
+// JobsConfig is the configuration of the row "jobs". Zero is no limit where the
+// name ends in a limit of one job.
+type JobsConfig struct {
+	// MaxConcurrentJobsPerOwner is how many jobs of a session may live at once.
+	MaxConcurrentJobsPerOwner int `json:"maxConcurrentJobsPerOwner"`
+	// KeepRecords is how many settled jobs are kept, RetentionMs for how long.
+	KeepRecords int     `json:"keepRecords"`
+	RetentionMs float64 `json:"retentionMs"`
+	// MaxLogBytes is how much of each stream is kept on the disk: its head and
+	// its tail.
+	MaxLogBytes int64 `json:"maxLogBytes"`
+	// OrphanAfterMs ends the jobs of a session to which nobody has been attached
+	// for as long; 0 keeps them.
+	OrphanAfterMs float64 `json:"orphanAfterMs"`
+	// MaxRuntimeMs, MaxSilenceMs, MaxMemoryBytes and MaxTotalOutputBytes end a job
+	// that passes them; 0 is no limit.
+	MaxRuntimeMs        float64 `json:"maxRuntimeMs"`
+	MaxSilenceMs        float64 `json:"maxSilenceMs"`
+	MaxMemoryBytes      int64   `json:"maxMemoryBytes"`
+	MaxTotalOutputBytes int64   `json:"maxTotalOutputBytes"`
+}
+
+func defaultJobs() JobsConfig {
+	return JobsConfig{
+		MaxConcurrentJobsPerOwner: 10,
+		KeepRecords:               100,
+		RetentionMs:               shell.Milliseconds(7 * 24 * time.Hour),
+		MaxLogBytes:               64 << 20,
+		OrphanAfterMs:             shell.Milliseconds(24 * time.Hour),
+	}
+}
+
+func (c JobsConfig) check() error {
+	switch {
+	case c.MaxConcurrentJobsPerOwner < 1:
+		return fault.New(fault.InvalidArgument, "jobs: maxConcurrentJobsPerOwner must be 1 or more")
+	case c.KeepRecords < 1:
+		return fault.New(fault.InvalidArgument, "jobs: keepRecords must be 1 or more")
+	case c.MaxLogBytes < 64<<10:
+		return fault.New(fault.InvalidArgument, "jobs: maxLogBytes must be 65536 or more")
+	}
+	for name, value := range map[string]float64{
+		"retentionMs": c.RetentionMs, "orphanAfterMs": c.OrphanAfterMs, "maxRuntimeMs": c.MaxRuntimeMs,
+		"maxSilenceMs": c.MaxSilenceMs, "maxMemoryBytes": float64(c.MaxMemoryBytes), "maxTotalOutputBytes": float64(c.MaxTotalOutputBytes),
+	} {
+		if !(value >= 0) || milliseconds(value) < 0 {
+			return fault.New(fault.InvalidArgument, "jobs: %s must be 0 or more", name)
+		}
+	}
+	return nil
+}
+
+// Store returns the records of a session's jobs. With a nil watch they can be
+// looked at and pruned.
+func (c JobsConfig) Store(in Surroundings, shellConfig ShellConfig, watch func(string) (durable.Command, error)) *durable.Store {
+	return durable.New(durable.Config{
+		Home: in.Home, SessionID: in.SessionID, Watch: watch,
+		MaxOutputBytes: int(min(shellConfig.MaxOutputBytes, 1<<30)), MaxLogBytes: c.MaxLogBytes,
+		Keep: c.KeepRecords, Retention: milliseconds(c.RetentionMs), Grace: milliseconds(shellConfig.GraceMs),
+		Limits: durable.Limits{
+			Runtime: milliseconds(c.MaxRuntimeMs), Silence: milliseconds(c.MaxSilenceMs),
+			Memory: c.MaxMemoryBytes, Output: c.MaxTotalOutputBytes,
+		},
+		Escalation: true,
+	})
+}
+
+// ToolJobsConfig is the configuration of the row "tool-jobs".
+type ToolJobsConfig struct {
+	WaitTimeoutMs    float64 `json:"waitTimeoutMs"`
+	MaxWaitTimeoutMs float64 `json:"maxWaitTimeoutMs"`
+}
+
+// addJobs adds the registry, and what keeps its jobs where the session has a
+// host.
+func (c *Composition) addJobs(row Row, in Surroundings) error {
+	config, ok := row.Config.(JobsConfig)
+	switch {
+	case !ok:
+		return errConfig(row)
+	case c.Shell == nil:
+		return errNeeds(PluginShell)
+	}
+	if err := config.check(); err != nil {
+		return err
+	}
+	c.Owner = jobs.NewOwner(in.SessionID)
+	options := jobs.Options{
+		Limit: config.MaxConcurrentJobsPerOwner, Keep: config.KeepRecords, Log: in.Log,
+		CancelBound: milliseconds(c.shellConfig.GraceMs) + 5*time.Second,
+	}
+	if c.host != nil {
+		c.host.SetOrphanAfter(milliseconds(config.OrphanAfterMs))
+		c.Records = config.Store(in, c.shellConfig, func(path string) (durable.Command, error) { return c.host.Watch(path) })
+		options.Records, options.RecordsOwner = c.Records, c.Owner
+	}
+	c.Jobs = jobs.New(options)
+	if c.Records != nil {
+		c.history = &history{log: session.NewLog(in.Home, in.SessionID), seqs: map[string]int64{}, warn: in.Log.Warn}
+		c.Jobs.OnDone(c.history.finished)
+	}
+	return nil
+}
+
+func (c *Composition) addToolJobs(row Row) error {
+	config, ok := row.Config.(ToolJobsConfig)
+	switch {
+	case !ok:
+		return errConfig(row)
+	case c.Jobs == nil:
+		return errNeeds(PluginJobs)
+	}
+	tools, err := tooljobs.New(c.Jobs, tooljobs.Config{
+		WaitTimeout: milliseconds(config.WaitTimeoutMs), MaxWaitTimeout: milliseconds(config.MaxWaitTimeoutMs),
+		Owner: c.ownerOf,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := tools.Register(c.Tools); err != nil {
+		return err
+	}
+	tools.Bound(c.Pipeline)
+	tools.Deliver()
+	return nil
+}
+
+// ownerOf is the owner behind a session of this composition, nil for another.
+func (c *Composition) ownerOf(s tool.Session) *jobs.Owner {
+	if s == nil || c.Owner == nil || s.ID() != c.Owner.ID() {
+		return nil
+	}
+	return c.Owner
+}
+
+// Notices returns what has not been told yet of jobs that have settled. Whoever
+// takes them tells them.
+func (c *Composition) Notices() []jobs.Notice {
+	if c.Owner == nil {
+		return nil
+	}
+	notices := c.Owner.Take()
+	for i := range notices {
+		if c.history != nil {
+			notices[i].Seq = c.history.seq(notices[i].JobID)
+		}
+		if c.Records != nil {
+			c.Records.MarkNoticed(notices[i].JobID)
+		}
+	}
+	return notices
+}
+
+// history writes what happens to jobs that are kept into the session's log.
+type history struct {
+	log  *session.Log
+	warn func(msg string, args ...any)
+
+	mu   sync.Mutex
+	seqs map[string]int64 // of the end of a job, by its id
+}
+
+// started logs the start of a job.
+func (h *history) started(job jobs.Job) {
+	_, err := h.log.Append(session.Event{
+		Type: session.JobStarted, Job: &session.Job{ID: job.ID, Kind: job.Kind, Label: job.Label},
+	}, nil)
+	if err != nil {
+		h.warn("the start of a job was not logged", "job", job.ID, "error", err)
+	}
+}
+
+// finished logs the end of a job once, whatever process of the session learns of
+// it.
+func (h *history) finished(job jobs.Job, _ *jobs.Owner) {
+	seq, err := h.log.Append(session.Event{
+		Type: session.JobFinished,
+		Job:  &session.Job{ID: job.ID, Kind: job.Kind, Label: job.Label, Status: string(job.Status), Detail: job.Detail},
+	}, func(e session.Event) bool { return e.Job != nil && e.Job.ID == job.ID })
+	if err != nil {
+		h.warn("the end of a job was not logged", "job", job.ID, "error", err)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seqs[job.ID] = seq
+}
+
+func (h *history) seq(id string) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seqs[id]
+}
+
+// commandJobs starts the jobs of the bash tool.
+type commandJobs struct {
+	parts   *Composition
+	oneShot bool // what would end with this process is not worth starting
+}
+
+var _ toolbash.Jobs = (*commandJobs)(nil)
+
+const bashKind = "bash"
+
+// Start implements toolbash.Jobs.
+func (j *commandJobs) Start(ctx context.Context, job toolbash.Job) (string, error) {
+	records := j.parts.Records
+	switch {
+	case records == nil && j.oneShot:
+		return "", fault.New(fault.InvalidArgs, "background jobs unavailable: this session ends with the call: pass --session to keep jobs")
+	case records == nil && job.Interactive:
+		return "", fault.New(fault.InvalidArgs, "interactive jobs unavailable: the session has no host")
+	}
+	started, err := j.parts.Jobs.Start(jobs.Start{
+		Kind: bashKind, Label: job.Label, Owner: j.parts.ownerOf(job.Owner), Durable: records != nil,
+		Run: func(slot jobs.Slot) (jobs.Producer, error) {
+			if slot.Dir != "" {
+				if err := records.Write(slot.Dir, j.work(job)); err != nil {
+					return nil, err
+				}
+			}
+			process, err := job.Begin(context.WithoutCancel(ctx), slot.Dir)
+			if err != nil {
+				return nil, err
+			}
+			if slot.Dir == "" {
+				return jobs.NewProcess(process, jobs.ProcessOptions{Escalation: true}), nil
+			}
+			if failure := process.State().Failure; failure != nil {
+				return nil, records.Fail(slot.Dir, failure)
+			}
+			return nil, nil // the record is the job's
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	if j.parts.history != nil {
+		j.parts.history.started(started)
+	}
+	return started.ID, nil
+}
+
+func (j *commandJobs) work(job toolbash.Job) durable.Work {
+	return durable.Work{
+		Kind: bashKind, Label: job.Label, Command: job.Label, Workdir: job.Workdir,
+		Interactive: job.Interactive, Runtime: job.Timeout,
+	}
+}
+
+// Foreground implements toolbash.Jobs.
+func (j *commandJobs) Foreground(_ context.Context, job toolbash.Job) (toolbash.Run, bool, error) {
+	if j.parts.Records == nil {
+		return nil, false, nil
+	}
+	path, err := j.parts.Records.NewRun(j.work(job))
+	if err != nil {
+		return nil, false, err
+	}
+	return &run{jobs: j, job: job, path: path}, true, nil
+}
+
+// run is the record of a foreground command.
+type run struct {
+	jobs *commandJobs
+	job  toolbash.Job
+	path string
+}
+
+// Record implements toolbash.Run.
+func (r *run) Record() string { return r.path }
+
+// Promote implements toolbash.Run.
+func (r *run) Promote(ctx context.Context, shown *shell.Result) (string, error) {
+	parts := r.jobs.parts
+	started, err := parts.Jobs.Start(jobs.Start{
+		Kind: bashKind, Label: r.job.Label, Owner: parts.ownerOf(r.job.Owner), Durable: true,
+		Run: func(slot jobs.Slot) (jobs.Producer, error) {
+			if err := parts.Records.Adopt(ctx, r.path, slot.Dir); err != nil {
+				return nil, err
+			}
+			parts.Records.Skip(slot.ID, shown.Stdout.Bytes, shown.Stderr.Bytes)
+			return nil, nil
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	parts.history.started(started)
+	return started.ID, nil
+}
+
+// Discard implements toolbash.Run.
+func (r *run) Discard(result *shell.Result) {
+	if result != nil && (result.Stdout.SpillPath != "" || result.Stderr.SpillPath != "") {
+		return // until it is pruned
+	}
+	if err := r.jobs.parts.Records.Discard(r.path); err != nil {
+		r.jobs.parts.warn("the record of a command was not removed", "error", err)
+	}
+}
