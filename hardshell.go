@@ -57,6 +57,9 @@ type Options struct {
 	// argument "session-host". The host spawns the session's commands, and holds
 	// its sandbox between one harness and the next. Without it this process does.
 	SessionHost []string
+	// MaxJobs is how many background jobs may run at once; 0 leaves the
+	// composition's 10.
+	MaxJobs int
 	// OneShot says that the harness is closed after one call. A background job is
 	// then refused in a session that ends with it.
 	OneShot bool
@@ -108,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 	}
 	parts, err := compose.Build(compose.Default(), compose.Surroundings{
 		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "", Host: o.SessionHost, OneShot: o.OneShot,
-		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots},
+		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots, MaxJobs: o.MaxJobs},
 		Log:       o.Log,
 	})
 	if err != nil {

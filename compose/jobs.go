@@ -98,6 +98,9 @@ func (c *Composition) addJobs(row Row, in Surroundings) error {
 	case c.Shell == nil:
 		return errNeeds(PluginShell)
 	}
+	if in.Overrides.MaxJobs != 0 {
+		config.MaxConcurrentJobsPerOwner = in.Overrides.MaxJobs
+	}
 	if err := config.check(); err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ type Overrides struct {
 	// WritableRoots are added to the policy's; relative ones are taken from the
 	// working directory of this process.
 	WritableRoots []string
+	// MaxJobs is maxConcurrentJobsPerOwner of the row "jobs".
+	MaxJobs int
 }
 
 // defaultPolicy is the shipped policy.

@@ -41,6 +41,8 @@ type client struct {
 	following sync.WaitGroup // one for each tree that is followed, and its end
 	answering sync.WaitGroup // one for each answer that is being made
 
+	leaveOnce sync.Once
+
 	shutOnce sync.Once
 	shutErr  error
 }
@@ -76,7 +78,7 @@ func (c *client) serve() {
 	c.detach()
 	c.conn.Close()
 	c.answering.Wait()
-	c.server.detached(c)
+	c.leave()
 	if c.keep {
 		c.awaitQuiet()
 	}
@@ -84,6 +86,10 @@ func (c *client) serve() {
 		c.server.log.Error("commands could not be ended", "error", err)
 	}
 }
+
+// leave tells the server, once, that nobody is behind the client any more: its
+// connection has ended, or is about to.
+func (c *client) leave() { c.leaveOnce.Do(func() { c.server.detached(c) }) }
 
 // awaitQuiet waits until nothing that the client started is left, or the host is
 // told to stop.
@@ -138,6 +144,7 @@ func (c *client) listen() {
 		case m.Close != nil:
 			c.serving(func() {
 				failure := hostwire.NewFailure(c.shutDown(), fault.Invariant)
+				c.leave()
 				c.conn.Send(&hostwire.Message{Request: m.Request, Closed: &hostwire.Closed{Failure: failure}})
 			})
 		default:

@@ -185,8 +185,8 @@ type Gone struct {
 	ID uint64 `json:"id"`
 }
 
-// Tell says something to the recorded command of a key: exactly one of the rest
-// is set.
+// Tell says something to the recorded command of a key: at most one of the rest
+// is set. With none it asks whether there is such a command.
 type Tell struct {
 	Key string `json:"key"`
 	// Stop ends it.

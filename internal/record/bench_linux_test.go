@@ -86,7 +86,6 @@ func timeLogged(b *testing.B, dir string, megabytes int, limit int64) time.Durat
 	}
 	defer d.remove(ask.Stdout)
 	defer logs.Close()
-	logs.Stream(Stdout).copying = os.Getenv("COPY")!=""
 	r, w, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)
@@ -103,18 +102,19 @@ func timeLogged(b *testing.B, dir string, megabytes int, limit int64) time.Durat
 		b.Fatal(err)
 	}
 	w.Close()
-	for over := false; !over; {
-		err := conn.Read(func(fd uintptr) bool {
-			for {
+	err = conn.Read(func(fd uintptr) bool {
+		for {
 			n, err := logs.Stream(Stdout).Splice(int(fd))
-			if err == unix.EAGAIN { return false }
-			if err != nil { b.Error(err) }
-			if n == 0 { over = true; return true }
+			if err == unix.EAGAIN {
+				return false
 			}
-		})
-		if err != nil {
-			b.Fatal(err)
+			if n == 0 {
+				return true
+			}
 		}
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
 	elapsed := time.Since(start)
 	cmd.Wait()

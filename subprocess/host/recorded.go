@@ -169,12 +169,13 @@ func (w *Recorded) follow() {
 			return
 		}
 		switch {
-		case l != nil:
+		case l != nil && w.known(l):
 			if w.listen(l) {
 				return
 			}
 			pause = 10 * time.Millisecond
-		case !r.hostLives():
+		case l != nil, !r.hostLives():
+			// Its host is dead, and another may have taken its place.
 			if w.recover(false) {
 				w.clear()
 				return
@@ -193,6 +194,12 @@ func (w *Recorded) follow() {
 			return
 		}
 	}
+}
+
+// known reports whether the host looks after the command.
+func (w *Recorded) known(l *link) bool {
+	m, err := l.call(&hostwire.Message{Tell: &hostwire.Tell{Key: w.ask.Key}})
+	return err != nil || m.Told == nil || m.Told.Found // when in doubt, the link has ended
 }
 
 // listen hears what the host tells until nothing is left of the command (true),

@@ -68,7 +68,10 @@ func (w *Recorded) recover(starting bool) bool {
 		}
 		defer release()
 	}
-	if w.runtime.hostLives() {
+	if w.readStatus() {
+		return true
+	}
+	if l := w.runtime.current(); l != nil && w.known(l) || l == nil && w.runtime.hostLives() {
 		return false // it was just being started
 	}
 	process, err := dir.ReadProcess()
