@@ -159,6 +159,12 @@ func (h *Harness) Owner() *jobs.Owner { return h.parts.Owner }
 // once: whoever takes them tells them.
 func (h *Harness) Notices() []jobs.Notice { return h.parts.Notices() }
 
+// FollowJob returns the facts and the work of a kept job, for somebody who is not
+// the session's agent: whatever they do with it, its end is still news to that.
+// UNKNOWN_JOB when it is not there, INVALID_ARGUMENT in a session whose jobs are
+// not kept.
+func (h *Harness) FollowJob(id string) (jobs.Job, jobs.Producer, error) { return h.parts.Follow(id) }
+
 // PruneJobs takes settled jobs away that are old or too many, or with everything
 // all of them, and returns their ids. It does nothing in a session whose jobs
 // are not kept.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hardshell/internal/fault"
@@ -41,6 +42,7 @@ type client struct {
 	following sync.WaitGroup // one for each tree that is followed, and its end
 	answering sync.WaitGroup // one for each answer that is being made
 
+	hears     atomic.Bool // what is told to every client
 	leaveOnce sync.Once
 
 	shutOnce sync.Once
@@ -74,6 +76,7 @@ func (c *client) serve() {
 		attached.Tags = append(attached.Tags, c.trees.NextTag())
 	}
 	c.conn.Send(&hostwire.Message{Attached: attached})
+	c.hears.Store(true) // after the answer that comes first
 	c.listen()
 	c.detach()
 	c.conn.Close()

@@ -30,7 +30,9 @@ func Main() int {
 func Run(newProvider func(state.Home, *slog.Logger) (sandbox.Provider, error)) int {
 	// Little is allocated here, and what is there is to stay small.
 	debug.SetGCPercent(50)
-	signal.Ignore(syscall.SIGHUP)
+	// A log that reaches RLIMIT_FSIZE freezes, and does not end the host. The
+	// commands start with every signal at its default.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGXFSZ)
 	stop, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 

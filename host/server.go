@@ -226,7 +226,9 @@ func (s *server) announce(m *hostwire.Message) {
 	s.mu.Lock()
 	conns := make([]*hostwire.Conn, 0, len(s.clients))
 	for c := range s.clients {
-		conns = append(conns, c.conn)
+		if c.hears.Load() {
+			conns = append(conns, c.conn)
+		}
 	}
 	s.mu.Unlock()
 	for _, conn := range conns {

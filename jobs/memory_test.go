@@ -321,6 +321,7 @@ func TestWorkThatDoesNotTellHowItEndedFails(t *testing.T) {
 				if err != nil || got.Status != jobs.Failed || got.Detail != c.detail {
 					t.Errorf("it settles as %+v, %v", got, err)
 				}
+				synctest.Wait() // whoever settled it may still be writing
 				if n := strings.Count(b.log.String(), "level=WARN"); n != 1 {
 					t.Errorf("%d warnings: %s", n, b.log.String())
 				}

@@ -178,6 +178,26 @@ func TestAStartThatFailsGivesItsIDBack(t *testing.T) {
 	}
 }
 
+// Another goroutine may look at the records between the writing of one and the
+// end of its start.
+func TestAJobThatIsFoundWhileItStartsIsRegisteredOnce(t *testing.T) {
+	t.Parallel()
+	k := openStore(t, newStore())
+	job, err := k.Start(jobs.Start{Kind: "bash", Label: "work", Owner: k.owner, Durable: true, Run: func(slot jobs.Slot) (jobs.Producer, error) {
+		if err := k.write(slot, "work", jobstest.NewStream(nil)); err != nil {
+			return nil, err
+		}
+		k.show(slot.ID)
+		if list := k.list(); len(list) != 1 {
+			t.Errorf("while it starts there are %+v", list)
+		}
+		return nil, nil
+	}})
+	if list := k.list(); err != nil || len(list) != 1 || list[0] != job || k.opens != 1 || k.moved != 1 {
+		t.Errorf("started %+v, %v; there are %+v, after %d opens and %d changes", job, err, list, k.opens, k.moved)
+	}
+}
+
 func TestJobsOfOneKindAreNumberedTogether(t *testing.T) {
 	t.Parallel()
 	k := openStore(t, newStore())

@@ -65,8 +65,7 @@ func (s *store) Reserve(kind string, limit int) (*jobs.Slot, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.reserved--
-			s.jobs[id].there = true
-			s.order = append(s.order, id)
+			s.mention(id)
 		},
 		Release: func() {
 			s.mu.Lock()
@@ -103,6 +102,21 @@ func (s *store) Open(id string) (jobs.Job, jobs.Producer, error) {
 		return jobs.Job{}, nil, fault.New(fault.UnknownJob, "unknown job %s", id)
 	}
 	return k.facts, k, nil
+}
+
+// show lists a job before its start is over.
+func (s *store) show(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mention(id)
+}
+
+// mention lists a job, once. The caller holds mu.
+func (s *store) mention(id string) {
+	s.jobs[id].there = true
+	if !slices.Contains(s.order, id) {
+		s.order = append(s.order, id)
+	}
 }
 
 // prune removes a job.

@@ -10,6 +10,7 @@ import (
 
 	"hardshell/cli"
 	"hardshell/host"
+	_ "hardshell/internal/prefault" // maps this program's memory at once
 	"hardshell/internal/spawn"
 )
 

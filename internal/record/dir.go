@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,9 +14,8 @@ import (
 // when it is renamed, never follow a symbolic link in it, and are safe for
 // concurrent use.
 type Dir struct {
-	path   string
-	file   *os.File
-	repair sync.Mutex // held while a damaged status is replaced
+	path string
+	file *os.File
 }
 
 // Open opens the directory of a record, which must exist. The caller closes it.

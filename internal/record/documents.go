@@ -98,24 +98,24 @@ func (d *Dir) Stopping() (reason string, ok bool) {
 }
 
 // replaceHollowStatus replaces what a power cut left of a status. The lock on
-// the directory makes one of several winners the first.
+// the hollow file itself makes one of several winners the first: the others
+// find, once they have it, that another file has its name. The lock of the
+// directory is not for this: the caller may hold it.
 func (d *Dir) replaceHollowStatus(data []byte) (won bool, err error) {
-	d.repair.Lock() // flock(2) does not exclude the users of one descriptor
-	defer d.repair.Unlock()
-	lock, err := d.open(".", unix.O_RDONLY|unix.O_DIRECTORY)
+	old, err := d.openRegular(statusFile)
 	if err != nil {
 		return false, err
 	}
-	defer lock.Close()
+	defer old.Close()
 	for {
-		if err = unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != unix.EINTR {
+		if err = unix.Flock(int(old.Fd()), unix.LOCK_EX); err != unix.EINTR {
 			break
 		}
 	}
 	if err != nil {
-		return false, &fs.PathError{Op: "flock", Path: d.path, Err: err}
+		return false, &fs.PathError{Op: "flock", Path: old.Name(), Err: err}
 	}
-	if old, err := d.read(statusFile); err != nil || !hollow(old) {
+	if now, err := d.read(statusFile); err != nil || !hollow(now) {
 		return false, err
 	}
 	err = d.withTemp(statusFile, data, func(temp string) error { return d.rename(temp, statusFile) })

@@ -28,8 +28,8 @@ type Status struct {
 	ExitCode *int   `json:"exitCode"` // nil when there is none
 	Signal   string `json:"signal,omitempty"`
 	Detail   string `json:"detail,omitempty"`
-	// Cause says why it was ended: "timeout", "silence", "memory", "stopped",
-	// "lost" and others; "" when it ended by itself.
+	// Cause says why it was ended, as CauseStopped and the others; "" when it
+	// ended by itself.
 	Cause string `json:"cause,omitempty"`
 	// Reason is what the one gave who stopped it.
 	Reason string `json:"reason,omitempty"`

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package compose
+
+import (
+	"context"
+
+	"hardshell/internal/state"
+)
+
+// LeaveSession knows of no host on this platform.
+func LeaveSession(context.Context, state.Home, string, bool) (pid int, err error) { return 0, nil }

@@ -1,0 +1,70 @@
+//go:build unix
+
+package compose
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	"hardshell/internal/fault"
+	"hardshell/internal/hostwire"
+	"hardshell/internal/state"
+)
+
+// LeaveSession attaches to the host of a session as somebody who keeps nothing,
+// and leaves: as the last one that ends everything that was recorded in the
+// session. With force everybody else is sent away too, and all of their commands
+// are ended. It returns the host's process id at once, 0 when there is no host;
+// WaitForHost waits for its end.
+func LeaveSession(ctx context.Context, home state.Home, session string, force bool) (pid int, err error) {
+	files := hostwire.FilesOf(home.Run(), session)
+	if !HostLives(home, session) {
+		return 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaving)
+	defer cancel()
+	conn, err := hostwire.Dial(ctx, files.Socket)
+	if err != nil {
+		return 0, nil // it is just ending, or did not answer before the socket was there
+	}
+	defer conn.Close()
+	if uid, err := conn.PeerUID(); err != nil || uid != os.Geteuid() {
+		return 0, fault.New(fault.SpawnFailed, "the socket %s is served by another user: remove it", files.Socket)
+	}
+	key, err := os.ReadFile(files.Key)
+	if err != nil {
+		return 0, nil // as above
+	}
+	deadline, _ := ctx.Deadline()
+	conn.SetReceiveDeadline(deadline)
+	conn.Trust()
+	err = conn.Send(&hostwire.Message{Attach: &hostwire.Attach{
+		Magic: hostwire.Magic, Version: hostwire.Version, Session: session, Key: key, PID: os.Getpid(),
+	}})
+	if err != nil {
+		return 0, nil
+	}
+	m, _, err := conn.Receive()
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return 0, nil
+	case err != nil:
+		return 0, fault.New(fault.SpawnFailed, "the host of session %s does not answer: find it by the lock %s, and kill it", session, files.Lock)
+	case m.Failure != nil:
+		return 0, m.Failure.Err()
+	case m.Attached == nil:
+		return 0, fault.New(fault.Invariant, "the session host gave no proper answer")
+	}
+	if force {
+		// While the connection stands the number is the host's.
+		if err := syscall.Kill(m.Attached.PID, syscall.SIGTERM); err != nil {
+			return m.Attached.PID, fault.New(fault.SpawnFailed, "the session host (process %d) cannot be ended: %w", m.Attached.PID, err)
+		}
+	}
+	return m.Attached.PID, nil
+}
+
+// leaving bounds the talk with a host.
+const leaving = 10 * time.Second
