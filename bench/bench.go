@@ -79,6 +79,7 @@ func (p *place) measurements(o Options) []measurement {
 	list := p.bare(o)
 	list = append(list, p.confined(o)...)
 	list = append(list, p.session(o)...)
+	list = append(list, p.jobs(o)...)
 	list = append(list, p.work(o)...)
 	list = append(list, p.cold(o)...)
 	return append(list, p.resident(o)...)

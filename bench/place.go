@@ -25,7 +25,7 @@ type place struct {
 	runtime              *local.Runtime
 	plain                shell.Executor
 	providers            []sandbox.Provider
-	host                 *host.Runtime // of the session that is measured, or nil
+	host, jobHost        *host.Runtime // of the sessions that are measured, or nil
 }
 
 func newPlace() (*place, error) {
@@ -52,8 +52,10 @@ func newPlace() (*place, error) {
 // close ends what was left running and removes the place.
 func (p *place) close(ctx context.Context) error {
 	err := p.runtime.Close(ctx)
-	if p.host != nil {
-		err = errors.Join(err, p.host.Close(ctx))
+	for _, runtime := range []*host.Runtime{p.host, p.jobHost} {
+		if runtime != nil {
+			err = errors.Join(err, runtime.Close(ctx))
+		}
 	}
 	for _, provider := range p.providers {
 		err = errors.Join(err, provider.Close())

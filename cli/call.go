@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hardshell"
+	"hardshell/internal/plainjson"
+	"hardshell/jobs"
 	"hardshell/tool"
 )
 
@@ -19,6 +21,10 @@ func (a *app) callCommand() *cobra.Command {
 		Long: `Call a tool exactly as a model would, through the whole pipeline, and print the
 text that the model would see. Without JSON, or with "-", the arguments are read
 from standard input.
+
+A background job (run_in_background) needs a session to belong to: name one with
+--session. What is news of the session's jobs is then told after the result, on
+standard error, or with --json in "notices".
 
 The exit status is 0, 1 when the result is an error, and 2 for bad usage.`,
 		Example: `  hardshell call bash '{"command":"date","description":"Tell the time"}'
@@ -72,13 +78,17 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	defer stopKill()
 	<-signals.ready
 	result := h.Call(signals.ctx, name, arguments)
+	notices := a.notices(h)
 	if err := h.Close(signals.closing()); err != nil {
 		a.tell("%v", err)
 	}
 	if a.json {
-		err = a.printJSON(result)
+		err = a.printJSON(callDocument{result, notices})
 	} else {
 		err = a.printContent(result)
+		for _, notice := range notices {
+			a.tell("%s", clean(notice.Text))
+		}
 	}
 	switch {
 	case err != nil:
@@ -90,6 +100,32 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	default:
 		return nil
 	}
+}
+
+// notices are what is news of the session's jobs. A throw-away session has none.
+func (a *app) notices(h *hardshell.Harness) []jobs.Notice {
+	if a.session == "" {
+		return nil
+	}
+	h.Jobs().List(h.Owner()) // finds those that have settled since
+	return h.Notices()
+}
+
+// callDocument is a result with what is news beside it.
+type callDocument struct {
+	result  tool.Result
+	notices []jobs.Notice
+}
+
+// MarshalJSON gives the form of the result, and notices when there are any.
+func (d callDocument) MarshalJSON() ([]byte, error) {
+	document, err := plainjson.Marshal(d.result)
+	if err != nil || len(d.notices) == 0 {
+		return document, err
+	}
+	notices, err := plainjson.Marshal(d.notices)
+	document = append(document[:len(document)-1], `,"notices":`...)
+	return append(append(document, notices...), '}'), err
 }
 
 // printContent prints the text that a model would see, and nothing else.

@@ -20,7 +20,7 @@ import (
 
 // Exit statuses that are not a command's own.
 const (
-	exitError     = 1   // the result of a tool call is an error
+	exitError     = 1   // the result of a tool call is an error, or there is no such job
 	exitUsage     = 2   // bad flags or arguments
 	exitTimedOut  = 124 // the command's timeout passed
 	exitFailed    = 125 // the command could not be run
@@ -107,7 +107,8 @@ As "hardshell -c SCRIPT", and under any name that ends in "sh", it is a drop-in
 for bash: the same options and output, confined.`,
 		Example: `  hardshell run 'echo hello; exit 3'
   hardshell run --timeout 30s --json -- make -j2 test
-  hardshell call bash '{"command":"ls","description":"List the files"}'`,
+  hardshell call bash '{"command":"ls","description":"List the files"}'
+  hardshell --session s jobs list`,
 		SilenceUsage:     true,
 		SilenceErrors:    true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.parsed = true },
@@ -117,6 +118,10 @@ for bash: the same options and output, confined.`,
 	flags.StringVar(&a.session, "session", "", "session that commands belong to (default: a throw-away one)")
 	flags.StringVar(&a.logLevel, "log-level", "warn", "what is told on standard error: debug, info, warn or error")
 	complete(root, "log-level", "debug", "info", "warn", "error")
+	// It fails only for a flag that does not exist.
+	_ = root.RegisterFlagCompletionFunc("session", func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		return a.completeSessions(cmd, nil, word)
+	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
 	})
@@ -125,6 +130,7 @@ for bash: the same options and output, confined.`,
 		make func() *cobra.Command
 	}{
 		{"run", a.runCommand}, {"call", a.callCommand}, {"tools", a.toolsCommand},
+		{"jobs", a.jobsCommand}, {"sessions", a.sessionsCommand},
 		{"compose", a.composeCommand}, {"doctor", a.doctorCommand}, {"bench", a.benchCommand},
 		{"version", a.versionCommand}, {"completion", a.completionCommand},
 	}
@@ -178,6 +184,8 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &usage):
 		status = exitUsage
 		code = cmp.Or(code, fault.InvalidArgument)
+	case code == fault.UnknownJob || code == fault.ForeignJob:
+		status = exitError
 	case !a.parsed: // cobra's own errors are of no type
 		err = fmt.Errorf("%w\nSee 'hardshell --help'", err)
 		status, code = exitUsage, fault.InvalidArgument

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"io"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -120,11 +118,8 @@ func (f *runFlags) readTimeout(request *shell.Request) error {
 		request.Timeout, request.TimeoutUncapped = shell.NoTimeout, true
 		return nil
 	}
-	d, err := time.ParseDuration(f.timeout)
-	if ms, msErr := strconv.ParseInt(f.timeout, 10, 64); msErr == nil && ms < int64(shell.NoTimeout/time.Millisecond) {
-		d, err = time.Duration(ms)*time.Millisecond, nil
-	}
-	if err != nil || d <= 0 {
+	d, ok := positiveDuration(f.timeout)
+	if !ok {
 		return usagef("--timeout %q is no positive duration: use 90s, 5m, bare milliseconds, or none", f.timeout)
 	}
 	request.Timeout, request.TimeoutUncapped = d, true

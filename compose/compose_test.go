@@ -100,7 +100,7 @@ func TestBuildMakesTheParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Runtime == nil || c.Environment == nil || c.Shell == nil || c.Pipeline == nil || len(c.Tools.Tools()) != 1 {
+	if c.Runtime == nil || c.Environment == nil || c.Shell == nil || c.Pipeline == nil || c.Jobs == nil || len(c.Tools.Tools()) != 5 {
 		t.Errorf("a part is missing: %+v", c)
 	}
 	var keys []string

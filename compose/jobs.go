@@ -159,14 +159,18 @@ func (c *Composition) Notices() []jobs.Notice {
 	if c.Owner == nil {
 		return nil
 	}
-	notices := c.Owner.Take()
-	for i := range notices {
+	var notices []jobs.Notice
+	for _, n := range c.Owner.Take() {
+		if job, err := c.Jobs.Get(n.JobID, c.Owner); err == nil && job.Reported {
+			continue // it was read meanwhile
+		}
 		if c.history != nil {
-			notices[i].Seq = c.history.seq(notices[i].JobID)
+			n.Seq = c.history.seq(n.JobID)
 		}
 		if c.Records != nil {
-			c.Records.MarkNoticed(notices[i].JobID)
+			c.Records.MarkNoticed(n.JobID)
 		}
+		notices = append(notices, n)
 	}
 	return notices
 }

@@ -9,4 +9,4 @@ import (
 )
 
 // LeaveSession knows of no host on this platform.
-func LeaveSession(context.Context, state.Home, string, bool) (pid int, err error) { return 0, nil }
+func LeaveSession(context.Context, state.Home, string) (pid int, err error) { return 0, nil }

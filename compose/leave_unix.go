@@ -5,7 +5,6 @@ package compose
 import (
 	"context"
 	"os"
-	"syscall"
 	"time"
 
 	"hardshell/internal/fault"
@@ -15,10 +14,9 @@ import (
 
 // LeaveSession attaches to the host of a session as somebody who keeps nothing,
 // and leaves: as the last one that ends everything that was recorded in the
-// session. With force everybody else is sent away too, and all of their commands
-// are ended. It returns the host's process id at once, 0 when there is no host;
+// session. It returns the host's process id at once, 0 when there is no host;
 // WaitForHost waits for its end.
-func LeaveSession(ctx context.Context, home state.Home, session string, force bool) (pid int, err error) {
+func LeaveSession(ctx context.Context, home state.Home, session string) (pid int, err error) {
 	files := hostwire.FilesOf(home.Run(), session)
 	if !HostLives(home, session) {
 		return 0, nil
@@ -56,12 +54,6 @@ func LeaveSession(ctx context.Context, home state.Home, session string, force bo
 		return 0, m.Failure.Err()
 	case m.Attached == nil:
 		return 0, fault.New(fault.Invariant, "the session host gave no proper answer")
-	}
-	if force {
-		// While the connection stands the number is the host's.
-		if err := syscall.Kill(m.Attached.PID, syscall.SIGTERM); err != nil {
-			return m.Attached.PID, fault.New(fault.SpawnFailed, "the session host (process %d) cannot be ended: %w", m.Attached.PID, err)
-		}
 	}
 	return m.Attached.PID, nil
 }
