@@ -108,7 +108,7 @@ for bash: the same options and output, confined.`,
 		Example: `  hardshell run 'echo hello; exit 3'
   hardshell run --timeout 30s --json -- make -j2 test
   hardshell call bash '{"command":"ls","description":"List the files"}'
-  hardshell --session s jobs list`,
+  hardshell jobs list --session s`,
 		SilenceUsage:     true,
 		SilenceErrors:    true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.parsed = true },

@@ -22,8 +22,8 @@ func (a *app) jobsCommand() *cobra.Command {
 A job belongs to its session and outlives the process that started it. Whatever
 is done here takes nothing away from the model: its place in the output stays
 where it is, and it is told of every end that it has not seen.`,
-		Example: `  hardshell --session s jobs list
-  hardshell --session s jobs output bash-1 --follow`,
+		Example: `  hardshell jobs list --session s
+  hardshell jobs output bash-1 --session s --follow`,
 		Args: cobra.NoArgs, // a command that runs nothing accepts any
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -32,8 +32,8 @@ func (a *app) jobsKillCommand() *cobra.Command {
 		Short: "End jobs",
 		Long: `End jobs: all processes of each get SIGTERM, and after a grace SIGKILL. It returns
 at once; with --wait it does when they have settled. The model is told.`,
-		Example: `  hardshell --session s jobs kill bash-1
-  hardshell --session s jobs kill bash-1 bash-2 --reason 'wrong branch' --wait`,
+		Example: `  hardshell jobs kill bash-1 --session s
+  hardshell jobs kill bash-1 bash-2 --session s --reason 'wrong branch' --wait`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("kill needs the ids of jobs: %s", firstExample(cmd))

@@ -28,7 +28,7 @@ how each is or how it ended, how long it has run, how much it has written, and
 its command. A job of which the host died is shown as failed.
 
 With --watch the list is drawn again every second, until Ctrl-C.`,
-		Example: `  hardshell --session s jobs list
+		Example: `  hardshell jobs list --session s
   hardshell jobs list --all --json
   hardshell jobs list --all --watch`,
 		Args: cobra.NoArgs,
@@ -97,9 +97,12 @@ func (a *app) noJobs(all bool) string {
 	return fmt.Sprintf("session %s has no background jobs", a.session)
 }
 
-// longestStatus is how many characters the words for a status have on a
+// statusWidth is how many characters the words for a status have at most on a
 // terminal: they must leave room for the command.
-const longestStatus = 40
+func statusWidth(width int) int {
+	const usual = len("completed, exit code: 0")
+	return max(usual, min(width/3, 40))
+}
 
 // jobsTable shows jobs as they are at a time.
 func jobsTable(list []compose.JobInfo, sessions bool, out screen, now time.Time) *table {
@@ -116,7 +119,7 @@ func jobsTable(list []compose.JobInfo, sessions bool, out screen, now time.Time)
 	for _, info := range list {
 		status := clean(statusWords(info.Job))
 		if out.width > 0 {
-			status = cut(status, longestStatus)
+			status = cut(status, statusWidth(out.width))
 		}
 		cells := []cell{
 			{info.ID, plain}, {status, colourOf(info.Job)}, {timeText(info.Job, now), plain},

@@ -36,9 +36,9 @@ that are kept no more are told of on standard error.
 With --json the document has the newest 1 MiB of each stream at most, as text;
 "skipped" counts the bytes from --from on that are not in it. With --follow it
 is one object a line: pieces of output, and last the job.`,
-		Example: `  hardshell --session s jobs output bash-1
-  hardshell --session s jobs output bash-1 --follow --stream stdout | grep error
-  hardshell --session s jobs output bash-1 --from 4096 --json`,
+		Example: `  hardshell jobs output bash-1 --session s
+  hardshell jobs output bash-1 --session s --follow --stream stdout | grep error
+  hardshell jobs output bash-1 --session s --from 4096 --json`,
 		Args:              oneJob,
 		ValidArgsFunction: a.completeJobs(false, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -32,7 +32,7 @@ than the retention (7 days) or more than are kept (100), and their output. With
 --everything all that have settled go. Jobs that run are never removed.
 
 The ids of what was removed are printed, one a line.`,
-		Example: `  hardshell --session s jobs prune
+		Example: `  hardshell jobs prune --session s
   hardshell jobs prune --all --everything`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -25,8 +25,8 @@ the same.
 
 The exit status is 0 when the job has settled, however it ended, and 124 when
 --timeout passed before.`,
-		Example: `  hardshell --session s jobs wait bash-1
-  hardshell --session s jobs wait bash-1 --timeout 5m --json`,
+		Example: `  hardshell jobs wait bash-1 --session s
+  hardshell jobs wait bash-1 --session s --timeout 5m --json`,
 		Args:              oneJob,
 		ValidArgsFunction: a.completeJobs(true, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -120,3 +120,18 @@ func awaitByte(t *testing.T, file *os.File) {
 		t.Fatalf("nobody wrote to the pipe: %v", err)
 	}
 }
+
+// startTo starts hardshell in the session s with its standard output somewhere
+// else.
+func (h home) startTo(stdout *os.File, args ...string) *process {
+	h.t.Helper()
+	cmd := exec.Command("hardshell", append([]string{"--home", h.path, "--session", "s"}, args...)...)
+	cmd.Stdout = stdout
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	p := &process{t: h.t, cmd: cmd}
+	p.guard = time.AfterFunc(hangs, func() { cmd.Process.Kill() })
+	h.t.Cleanup(func() { p.guard.Stop(); cmd.Process.Kill() })
+	return p
+}

@@ -64,7 +64,7 @@ func (a *app) endSession(ctx context.Context, home state.Home, id string) error 
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(known, func(s compose.SessionInfo) bool { return s.ID == id }) {
+	if !slices.ContainsFunc(known, func(s compose.SessionInfo) bool { return s.ID == id }) && !compose.HostLives(home, id) {
 		return usagef("there is no session %s: see hardshell sessions list", id)
 	}
 	signals := watchSignals(ctx)

@@ -86,7 +86,7 @@ func (s *Store) Adopt(ctx context.Context, run, dir string) error {
 		return err
 	}
 	// The host goes on writing: it holds the directory, not its name.
-	if err := os.Rename(run, dir); err != nil {
+	if err := record.Move(run, dir); err != nil {
 		return err
 	}
 	return command.Promote(ctx, dir)

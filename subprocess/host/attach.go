@@ -51,6 +51,15 @@ func (r *Runtime) attached(ctx context.Context) (*link, error) {
 	}
 }
 
+// attachEntered is attached for who has not entered.
+func (r *Runtime) attachEntered(ctx context.Context) (*link, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	defer r.entered.Done()
+	return r.attached(ctx)
+}
+
 // open attaches, for everyone who waits for o.
 func (r *Runtime) open(o *opening) {
 	defer r.entered.Done()

@@ -51,6 +51,9 @@ func (r *Runtime) Watch(path string) (*Recorded, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errClosed
+	}
 	if known := r.watched[ask.Key]; known != nil {
 		return known, nil
 	}
@@ -128,7 +131,7 @@ func (w *Recorded) tell(ctx context.Context, t *hostwire.Tell) error {
 	if isClosed(w.done) {
 		return errSettled
 	}
-	l, err := w.runtime.attached(ctx)
+	l, err := w.runtime.attachEntered(ctx)
 	if err != nil {
 		return err
 	}
@@ -182,7 +185,7 @@ func (w *Recorded) follow() {
 			}
 		default:
 			ctx, cancel := context.WithTimeout(r.closing, attaching)
-			if _, err := r.attached(ctx); err == nil {
+			if _, err := r.attachEntered(ctx); err == nil {
 				pause = 0
 			}
 			cancel()
