@@ -5,8 +5,9 @@ TOOL   = $(GO) tool -modfile=tools/go.mod
 GOFILES = $(shell git ls-files -co --exclude-standard '*.go')
 CROSS  = linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 30s
+ROUNDS ?= 200
 
-.PHONY: check format lint cross test bench fuzz build hooks
+.PHONY: check format lint cross test bench crash fuzz build hooks
 
 build: ## build the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o hardshell ./cmd/hardshell
@@ -31,6 +32,9 @@ test: ## all tests with the race detector
 bench: ## the figures of docs/performance.md
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./bench
 	$(GO) run ./cmd/hardshell bench
+
+crash: ## kill harnesses and hosts at random moments, ROUNDS times each
+	HARDSHELL_CRASH=$(ROUNDS) $(GO) test -count=1 -timeout 60m -v ./crash
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \

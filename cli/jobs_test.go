@@ -248,9 +248,6 @@ func TestASessionThatSomebodyUsesIsNotLeftWithoutAHost(t *testing.T) {
 	p := h.start("run", "--mode", "danger-full-access", "--workspace", h.work, "echo >"+path+"; exec sleep "+mark)
 	awaitByte(t, up)
 	id := h.background("echo up; exec sleep " + newMark())
-	t.Log(h.run("sessions", "list"))
-	x, _ := os.ReadDir(h.path + "/run")
-	t.Log(x, p.cmd.Args)
 	status, out, errs := h.run("sessions", "end", "s")
 	if status != 1 || out != "ended job "+id+": killed, signal: SIGTERM\n" || !strings.Contains(errs, "another program is attached to the session") {
 		t.Errorf("status %d, %q, %q", status, out, errs)

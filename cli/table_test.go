@@ -43,7 +43,7 @@ func TestTheTableOfJobs(t *testing.T) {
 		"and colours": {screen{width: 60, colours: true}, false, "" +
 			"\x1b[2mID\x1b[0m       \x1b[2mSTATUS\x1b[0m                   \x1b[2mTIME\x1b[0m   \x1b[2mOUTPUT\x1b[0m   \x1b[2mLABEL\x1b[0m\n" +
 			"bash-1   completed, exit code: 0  1h00m  12 B     make all\n" +
-			"bash-2   \x1b[32mrunning\x1b[0m                  1m01s  4.0 MiB  for i in…\n" +
+			"bash-2   \x1b[32mrunning\x1b[0m                  1m01s  4.0 MiB  for i in …\n" +
 			"bash-10  \x1b[31mfailed, the session ho…\x1b[0m  -      0 B      ünïcode\n" +
 			"bash-3   \x1b[31mfailed, spawn failed: …\x1b[0m  2d02h  0 B      x\n"},
 	} {
