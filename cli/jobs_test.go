@@ -252,9 +252,13 @@ func TestASessionThatSomebodyUsesIsNotLeftWithoutAHost(t *testing.T) {
 	if status != 1 || out != "ended job "+id+": killed, signal: SIGTERM\n" || !strings.Contains(errs, "another program is attached to the session") {
 		t.Errorf("status %d, %q, %q", status, out, errs)
 	}
+	// Its command still runs, and no other signal has ended it.
+	if left := marked(t, mark); len(left) != 1 {
+		t.Errorf("the other program was disturbed: its command is %v", left)
+	}
 	p.signal(syscall.SIGINT)
-	if status, _, _ := p.end(); status != 130 {
-		t.Errorf("the other program ends with status %d: it was disturbed", status)
+	if status, _, errs := p.end(); status != 130 {
+		t.Errorf("the other program ends with status %d: %s", status, errs)
 	}
 	wantGone(t, mark)
 }

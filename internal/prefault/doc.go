@@ -1,6 +1,5 @@
-// Package prefault maps the memory that a short command is about to touch, at
-// once instead of page by page: the program's own image and the beginning of the
-// heap. A page fault costs a fraction of a microsecond on bare metal, and some
+// Package prefault maps the program's own image into memory at once instead of
+// page by page. A page fault costs a fraction of a microsecond on bare metal, and some
 // fifty in many virtual machines, where those of a Go program's start then take
 // longer than all it does. Mapping them together costs about as much as ten.
 //

@@ -8,8 +8,6 @@ const (
 	// older kernels refuse them, and pages are mapped one by one as ever.
 	populateRead  = 22
 	populateWrite = 23
-	// heap is what a command touches of it, about.
-	heap = 1536 << 10
 	// image is where the linker puts a program that is not relocated.
 	image = 0x400000
 )
@@ -17,13 +15,7 @@ const (
 // Done reports whether the program's image was mapped.
 func Done() bool { return done }
 
-var done = run()
-
-func run() bool {
-	at := uintptr(unsafe.Pointer(new([64]uintptr))) &^ (1<<16 - 1)
-	madvise(at, heap, populateWrite)
-	return mapImage()
-}
+var done = mapImage()
 
 // header and segment are Elf64_Ehdr and Elf64_Phdr of elf(5).
 type header struct {
