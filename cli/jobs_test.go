@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"hardshell/internal/record"
 	"hardshell/internal/state"
@@ -86,6 +87,17 @@ func (h home) process(id string) (process record.Process) {
 		h.t.Fatal(err)
 	}
 	return process
+}
+
+// hostLog is what the host has complained of.
+func (h home) hostLog() string {
+	var all strings.Builder
+	logs, _ := filepath.Glob(filepath.Join(h.path, "run", "*.log"))
+	for _, path := range logs {
+		text, _ := os.ReadFile(path)
+		all.Write(text)
+	}
+	return all.String()
 }
 
 // killHost kills the host above the process of a job.
@@ -232,9 +244,31 @@ func TestCtrlCEndsWhoWaits(t *testing.T) {
 			t.Errorf("status %d, %q, %q", status, out, errs)
 		}
 	})
+	t.Run("one who waits for the end", func(t *testing.T) {
+		p := h.start("jobs", "wait", id, "--json")
+		awaitSocket(t, p)
+		p.signal(syscall.SIGINT)
+		if status, out, errs := p.end(); status != 130 || out != "" || errs != "" {
+			t.Errorf("status %d, %q, %q", status, out, errs)
+		}
+	})
 	if out := h.expect("jobs", "list", "--json"); !strings.Contains(out, `"status":"running"`) {
 		t.Errorf("the job was ended: %s", out)
 	}
+}
+
+// awaitSocket waits until a process has a socket: it is attached to the host.
+func awaitSocket(t *testing.T, p *process) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < hangs; {
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.cmd.Process.Pid))
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, "socket:") {
+				return
+			}
+		}
+	}
+	t.Fatal("it does not attach")
 }
 
 func TestASessionThatSomebodyUsesIsNotLeftWithoutAHost(t *testing.T) {
@@ -250,7 +284,7 @@ func TestASessionThatSomebodyUsesIsNotLeftWithoutAHost(t *testing.T) {
 	id := h.background("echo up; exec sleep " + newMark())
 	status, out, errs := h.run("sessions", "end", "s")
 	if status != 1 || out != "ended job "+id+": killed, signal: SIGTERM\n" || !strings.Contains(errs, "another program is attached to the session") {
-		t.Errorf("status %d, %q, %q", status, out, errs)
+		t.Errorf("status %d, %q, %q; the host says %q", status, out, errs, h.hostLog())
 	}
 	// Its command still runs, and no other signal has ended it.
 	if left := marked(t, mark); len(left) != 1 {

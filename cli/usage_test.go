@@ -59,6 +59,18 @@ func TestAMistakeIsToldWithWhatToDo(t *testing.T) {
 		{"no such log level", []string{"--log-level", "loud", "tools"}, `--log-level "loud" is none of debug, info, warn, error`},
 		{"no shell to complete for", []string{"completion"}, "completion needs one shell: bash, zsh or fish"},
 		{"an unknown shell to complete for", []string{"completion", "tcsh"}, `completion for "tcsh" is not known: use bash, zsh or fish`},
+		{"jobs of no session", []string{"jobs", "list"}, "jobs belong to a session: name it with --session ID, or use --all for all sessions"},
+		{"a job of no session", []string{"jobs", "output", "bash-1"}, "jobs belong to a session: name it with --session ID (hardshell sessions list shows them)"},
+		{"no job", []string{"jobs", "output", "--session", "s"}, "output needs the id of one job: hardshell jobs output bash-1 --session s"},
+		{"two jobs to wait for", []string{"jobs", "wait", "--session", "s", "a-1", "a-2"}, "wait needs the id of one job: hardshell jobs wait bash-1 --session s"},
+		{"no job to kill", []string{"jobs", "kill", "--session", "s"}, "kill needs the ids of jobs: hardshell jobs kill bash-1 --session s"},
+		{"an offset before the first byte", []string{"jobs", "output", "--session", "s", "bash-1", "--from=-1"}, "--from is the offset of a byte: 0 is the first"},
+		{"no such stream", []string{"jobs", "output", "--session", "s", "bash-1", "--stream", "stdin"}, `--stream "stdin" is none: use stdout or stderr`},
+		{"a wait of no time", []string{"jobs", "wait", "--session", "s", "bash-1", "--timeout", "0"}, `--timeout "0" is no positive duration: use 90s, 5m, bare milliseconds, or none`},
+		{"watching a file", []string{"jobs", "list", "--session", "s", "--watch"}, "--watch draws on a terminal, and standard output is none: leave it out, or repeat jobs list --json"},
+		{"no such job command", []string{"jobs", "nothing"}, `unknown command "nothing" for "hardshell jobs"` + seeHelp},
+		{"no session to end", []string{"sessions", "end"}, "end needs the id of one session: hardshell sessions end s"},
+		{"a session that is not there", []string{"sessions", "end", "nothing"}, "there is no session nothing: see hardshell sessions list"},
 		{"no runs", []string{"bench", "--runs", "0"}, "--runs and --megabytes must be positive"},
 		{"no megabytes", []string{"bench", "--megabytes", "-1"}, "--runs and --megabytes must be positive"},
 	} {
@@ -83,6 +95,8 @@ func TestAMistakeWithJSONIsADocument(t *testing.T) {
 		{"a mistake before it", []string{"run", "--nothing", "--json", "true"}, `unknown flag: --nothing\nSee 'hardshell run --help'`},
 		{"an argument too many", []string{"compose", "check", "--json", "extra"}, `unknown command \"extra\" for \"hardshell compose check\"\nSee 'hardshell --help'`},
 		{"a bad session", []string{"--session", "../x", "tools", "--json"}, `\"../x\" is no session id: it must begin with a letter or digit and have at most 64 letters, digits, dots, underscores and hyphens (^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$)`},
+		{"two ways to list", []string{"jobs", "list", "--session", "s", "--json", "--watch"}, "--watch and --json exclude each other: choose one"},
+		{"a bad session to end", []string{"sessions", "end", "--json", "a/b"}, `\"a/b\" is no session id: it must begin with a letter or digit and have at most 64 letters, digits, dots, underscores and hyphens (^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$)`},
 		{"two ways to print", []string{"run", "--json", "--text", "true"}, "--json and --text exclude each other: choose one"},
 		{"a bad number of runs", []string{"bench", "--json", "--runs", "0"}, "--runs and --megabytes must be positive"},
 	} {
@@ -162,6 +176,7 @@ func TestASessionIsCheckedOnEveryFace(t *testing.T) {
 	for _, session := range []string{"../x", ".x", "-x", "a/b", "a b", "é", "a\n", strings.Repeat("a", 65)} {
 		for _, args := range [][]string{
 			{"run", "touch ran"}, {"call", "bash", `{"command":"touch ran","description":"d"}`}, {"tools"}, {"compose", "check"},
+			{"jobs", "list"}, {"jobs", "output", "bash-1"}, {"jobs", "kill", "bash-1"}, {"jobs", "wait", "bash-1"}, {"jobs", "prune"},
 		} {
 			status, out, errs := invoke(t, append([]string{"--session=" + session}, args...)...)
 			if status != 2 || out != "" || !strings.Contains(errs, "is no session id: it must begin with a letter or digit") {

@@ -14,6 +14,10 @@ const (
 	prlimitSets     label = "prlimit64 sets"
 	checkSocket     label = "socket"
 	checkSocketpair label = "socketpair"
+	checkFirst      label = "a thread as the first argument"
+	checkSecond     label = "a thread as the second argument"
+	checkFcntl      label = "fcntl"
+	checkOwner      label = "fcntl F_SETOWN"
 )
 
 const (
@@ -46,6 +50,11 @@ func (p *program) checkArguments(o Options) {
 	p.at(checkIoctl)
 	p.load(low(1))
 	p.ifEqual(unix.TIOCSTI, eperm, next)
+	if o.Thread != 0 {
+		// Who gets a descriptor's signals; the number lies in memory.
+		p.ifEqual(fiosetown, eperm, next)
+		p.ifEqual(siocspgrp, eperm, next)
+	}
 	p.ifEqual(unix.TIOCLINUX, eperm, allow)
 
 	// The kernel takes the flags with lower_32_bits.
@@ -80,6 +89,34 @@ func (p *program) checkArguments(o Options) {
 	p.ifEqual(0, allow, eperm)
 
 	p.checkSockets(o)
+	if o.Thread != 0 {
+		p.checkSignals(uint32(o.Thread))
+	}
+}
+
+const (
+	fiosetown = 0x8901 // asm-generic/sockios.h
+	siocspgrp = 0x8902
+)
+
+// checkSignals emits the checks of calls that signal a thread, or have it
+// signalled.
+func (p *program) checkSignals(thread uint32) {
+	p.at(checkFirst)
+	p.load(low(0))
+	p.ifEqual(thread, eperm, allow)
+
+	p.at(checkSecond)
+	p.load(low(1))
+	p.ifEqual(thread, eperm, allow)
+
+	p.at(checkFcntl)
+	p.load(low(1))
+	p.ifEqual(unix.F_SETOWN_EX, eperm, next) // the number lies in memory
+	p.ifEqual(unix.F_SETOWN, checkOwner, allow)
+	p.at(checkOwner)
+	p.load(low(2))
+	p.ifEqual(thread, eperm, allow)
 }
 
 // checkSockets emits the checks of socket and socketpair. They answer what a

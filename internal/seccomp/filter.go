@@ -12,6 +12,11 @@ type Options struct {
 	// EPERM. Debuggers and address sanitizers then do not work.
 	DenyPtrace bool
 
+	// Thread, when not 0, is a thread that no signal may reach: the one from
+	// which the command and its siblings are born, and which so belongs to their
+	// Landlock domain. A signal to it would be one to its whole process.
+	Thread int32
+
 	// DenyIP refuses every new AF_INET and AF_INET6 socket with EACCES. It is
 	// for a command without network that has no network namespace of its own.
 	DenyIP bool

@@ -99,6 +99,28 @@ func TestFilterAnswersCallsByTheirArguments(t *testing.T) {
 		{"reading another process is refused on demand", Options{DenyPtrace: true}, native(unix.SYS_PROCESS_VM_READV), unix.EPERM},
 		{"writing another process is refused on demand", Options{DenyPtrace: true}, native(unix.SYS_PROCESS_VM_WRITEV), unix.EPERM},
 
+		{"a signal is allowed", Options{Thread: 77}, native(unix.SYS_KILL, 78, 9), ok},
+		{"a signal to the thread is refused", Options{Thread: 77}, native(unix.SYS_KILL, 77, 9), unix.EPERM},
+		{"a high half does not hide the thread", Options{Thread: 77}, native(unix.SYS_KILL, up|77, 9), unix.EPERM},
+		{"a signal to its number is allowed elsewhere", Options{}, native(unix.SYS_KILL, 77, 9), ok},
+		{"a signal to a group of its number is allowed", Options{Thread: 77}, native(unix.SYS_KILL, 1<<64-77, 9), ok},
+		{"tkill of the thread is refused", Options{Thread: 77}, native(unix.SYS_TKILL, 77, 9), unix.EPERM},
+		{"tgkill of the thread is refused", Options{Thread: 77}, native(unix.SYS_TGKILL, 70, 77, 9), unix.EPERM},
+		{"tgkill of another thread is allowed", Options{Thread: 77}, native(unix.SYS_TGKILL, 70, 78, 9), ok},
+		{"a queued signal to the thread is refused", Options{Thread: 77}, native(unix.SYS_RT_SIGQUEUEINFO, 77, 9, ptr), unix.EPERM},
+		{"a signal queued to a thread is refused", Options{Thread: 77}, native(unix.SYS_RT_TGSIGQUEUEINFO, 70, 77, 9, ptr), unix.EPERM},
+		{"a pidfd of the thread is refused", Options{Thread: 77}, native(unix.SYS_PIDFD_OPEN, 77, unix.O_EXCL), unix.EPERM},
+		{"a pidfd is allowed", Options{Thread: 77}, native(unix.SYS_PIDFD_OPEN, 78, 0), ok},
+		{"a signal through a descriptor does not exist", Options{Thread: 77}, native(unix.SYS_PIDFD_SEND_SIGNAL, 3, 9, 0, 0), unix.ENOSYS},
+		{"the thread as an owner is refused", Options{Thread: 77}, native(unix.SYS_FCNTL, 3, unix.F_SETOWN, 77), unix.EPERM},
+		{"another owner is allowed", Options{Thread: 77}, native(unix.SYS_FCNTL, 3, unix.F_SETOWN, 78), ok},
+		{"an owner in memory is refused", Options{Thread: 77}, native(unix.SYS_FCNTL, 3, unix.F_SETOWN_EX, ptr), unix.EPERM},
+		{"an owner by ioctl is refused", Options{Thread: 77}, native(unix.SYS_IOCTL, 3, fiosetown, ptr), unix.EPERM},
+		{"the owner of a socket by ioctl is refused", Options{Thread: 77}, native(unix.SYS_IOCTL, 3, siocspgrp, ptr), unix.EPERM},
+		{"other ioctls are allowed", Options{Thread: 77}, native(unix.SYS_IOCTL, 0, unix.TCGETS, ptr), ok},
+		{"TIOCSTI is refused beside the thread", Options{Thread: 77}, native(unix.SYS_IOCTL, 0, unix.TIOCSTI, ptr), unix.EPERM},
+		{"fcntl is allowed", Options{Thread: 77}, native(unix.SYS_FCNTL, 77, unix.F_GETFD, 77), ok},
+
 		{"the newest known call is allowed", Options{}, native(newest), ok},
 		{"the call after the newest does not exist", Options{}, native(newest + 1), unix.ENOSYS},
 		{"an x32 call does not exist", Options{}, native(0x40000000 | unix.SYS_GETPID), unix.ENOSYS},
@@ -126,7 +148,7 @@ func TestFilterAnswersCallsByTheirArguments(t *testing.T) {
 	}
 }
 
-var allOptions = []Options{{}, {DenyPtrace: true}, {DenyIP: true}, {DenyPtrace: true, DenyIP: true}}
+var allOptions = []Options{{}, {DenyPtrace: true}, {DenyIP: true}, {DenyPtrace: true, DenyIP: true}, {DenyPtrace: true, DenyIP: true, Thread: 77}}
 
 // TestFilterAllowsAllCallsButThose goes through every number: what is not
 // listed here by its name must pass with all arguments zero.
@@ -153,6 +175,9 @@ func TestFilterAllowsAllCallsButThose(t *testing.T) {
 			want[unix.SYS_PTRACE] = unix.EPERM
 			want[unix.SYS_PROCESS_VM_READV] = unix.EPERM
 			want[unix.SYS_PROCESS_VM_WRITEV] = unix.EPERM
+		}
+		if o.Thread != 0 {
+			want[unix.SYS_PIDFD_SEND_SIGNAL] = unix.ENOSYS
 		}
 		program := Filter(o)
 		for number := uint32(0); number < 2048; number++ {

@@ -44,6 +44,20 @@ func rules(o Options) []rule {
 			rule{unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_VM_WRITEV, eperm},
 		)
 	}
+	if o.Thread != 0 {
+		for _, number := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_PIDFD_OPEN} {
+			all = append(all, rule{number, number, checkFirst})
+		}
+		for _, number := range []uint32{unix.SYS_TGKILL, unix.SYS_RT_TGSIGQUEUEINFO} {
+			all = append(all, rule{number, number, checkSecond})
+		}
+		all = append(all,
+			rule{unix.SYS_FCNTL, unix.SYS_FCNTL, checkFcntl},
+			// Its descriptor may be the directory of a thread in /proc. Without it
+			// programs use kill, as on Linux before 5.1.
+			rule{unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_PIDFD_SEND_SIGNAL, enosys},
+		)
+	}
 	return all
 }
 

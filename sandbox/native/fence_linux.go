@@ -17,7 +17,9 @@ import (
 
 // fence is Landlock and seccomp without namespaces. One thread of this process
 // is restricted, and all commands are born from it: they share its domain, so
-// that they can signal each other and nothing else.
+// that they can signal each other and nothing else. The thread is in that domain
+// too, and whoever signals it signals this process: so it is not the leader, and
+// the filter keeps signals from it.
 type fence struct {
 	*confined
 	lock  *lock
@@ -73,17 +75,35 @@ func newFence(pl *plan) (*fence, error) {
 		return nil, os.NewSyscallError("prctl", err)
 	}
 	restricted := make(chan error, 1)
-	go f.thread(rules, restricted)
+	go asideOfLeader(func() { f.thread(rules, restricted) })
 	if err := <-restricted; err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
+// asideOfLeader runs f on a thread of its own that does not lead this process:
+// what signals the leader signals the process.
+func asideOfLeader(f func()) {
+	runtime.LockOSThread()
+	if unix.Gettid() != unix.Getpid() {
+		f() // and the thread ends with the goroutine
+		return
+	}
+	// While this goroutine holds the leader, another is on another thread.
+	aside := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		close(aside)
+		f()
+	}()
+	<-aside
+	runtime.UnlockOSThread()
+}
+
 // thread restricts itself and then starts children. It ends with its goroutine,
 // which stays locked to it.
 func (f *fence) thread(rules *landlock.Ruleset, restricted chan<- error) {
-	runtime.LockOSThread()
 	err := f.restrictThread(rules)
 	restricted <- err
 	if err != nil {
@@ -109,6 +129,7 @@ func (f *fence) restrictThread(rules *landlock.Ruleset) error {
 		}
 		return os.NewSyscallError("landlock_restrict_self", err)
 	}
+	f.lock.shield(unix.Gettid())
 	if os.Geteuid() == 0 {
 		if err := f.lock.dropCapabilities(); err != nil {
 			return err

@@ -18,6 +18,7 @@ type lock struct {
 	keep    uint64 // capabilities that a program of root may have
 	clear   bool   // take away what root would pass on: it was not born in a user namespace
 	pids    uint64 // bound on the user's processes, 0 for none
+	options seccomp.Options
 	filter  []unix.SockFilter
 	ruleset *landlock.Ruleset // nil without Landlock
 }
@@ -37,11 +38,18 @@ func newLock(pl *plan, namespace, nested bool) *lock {
 	if nested {
 		l.pids = uint64(pl.pids())
 	}
-	l.filter = seccomp.Filter(seccomp.Options{
+	l.options = seccomp.Options{
 		DenyPtrace: pl.policy.DenyPtrace,
 		DenyIP:     !namespace && pl.policy.Network == sandbox.NetworkNone,
-	})
+	}
+	l.filter = seccomp.Filter(l.options)
 	return l
+}
+
+// shield keeps signals from a thread of this process.
+func (l *lock) shield(thread int) {
+	l.options.Thread = int32(thread)
+	l.filter = seccomp.Filter(l.options)
 }
 
 // pids is how many processes the policy allows.

@@ -109,7 +109,11 @@ var permittedAttempts = []attempt{
 		if err != nil {
 			return err
 		}
-		return errors.Join(unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0), ignoreSignal(cmd.Wait()))
+		sent := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		if sent == unix.ENOSYS { // as on Linux before 5.1: programs use kill
+			sent = unix.Kill(cmd.Process.Pid, unix.SIGKILL)
+		}
+		return errors.Join(sent, ignoreSignal(cmd.Wait()))
 	}},
 	{name: "memory that is a file, and is executed", permitted: true, do: func(*target) error {
 		fd, err := unix.MemfdCreate("x", 0)

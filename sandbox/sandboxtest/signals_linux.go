@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -28,6 +29,23 @@ var processAttempts = []attempt{
 	{name: "stopping a process outside", do: func(t *target) error { return unix.Kill(t.PID, unix.SIGSTOP) }},
 	{name: "killing a group outside", do: func(t *target) error { return unix.Kill(-t.PID, unix.SIGKILL) }},
 	{name: "killing a thread outside", do: func(t *target) error { return unix.Tgkill(t.PID, t.PID, unix.SIGKILL) }},
+	// Threads have numbers of their own, and a signal to one is to all.
+	{name: "signalling a thread of the test", do: func(t *target) error {
+		return everyThread(t.Harness, func(tid int) error { return unix.Kill(tid, 0) })
+	}},
+	{name: "signalling exactly a thread of the test", do: func(t *target) error {
+		return everyThread(t.Harness, func(tid int) error { return unix.Tgkill(t.Harness, tid, 0) })
+	}},
+	{name: "signalling a thread of the test through its directory", do: func(t *target) error {
+		return everyThread(t.Harness, func(tid int) error {
+			fd, err := unix.Open(fmt.Sprintf("/proc/%d", tid), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			return unix.PidfdSendSignal(fd, 0, nil, 0)
+		})
+	}},
 	{name: "killing everything that can be", rare: true, do: func(t *target) error {
 		own, err := os.Readlink("/proc/self/ns/pid")
 		if err != nil || own == t.PIDNamespace || t.PIDNamespace == "" {
@@ -189,4 +207,24 @@ func openTerminal() (int, error) {
 		return -1, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return slave, nil
+}
+
+// everyThread tries every thread of a process, and returns nil when one attempt
+// succeeds.
+func everyThread(pid int, try func(tid int) error) error {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return err
+	}
+	last := errors.New("the process has no threads")
+	for _, entry := range entries {
+		tid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if last = try(tid); last == nil {
+			return nil
+		}
+	}
+	return last
 }
