@@ -130,7 +130,7 @@ func (a *app) follow(signals *signals, home state.Home, info compose.JobInfo, p 
 		case <-signals.ctx.Done():
 			return exitStatus(signals.interruption())
 		}
-		if out, ok := a.streams.Out.(*sink); ok && out == nil {
+		if out, ok := a.streams.Out.(*sink); ok && readerGone(out.w) {
 			return exitStatus(exitPiped)
 		}
 		var err error

@@ -291,7 +291,7 @@ func TestACancelThatDoesNotSettleFailsTheJob(t *testing.T) {
 		if job := b.get(job.ID); job.Status != jobs.Stopping {
 			t.Errorf("before the bound the job is %+v", job)
 		}
-		time.Sleep(2)
+		time.Sleep(2 * time.Nanosecond)
 		failed := b.get(job.ID)
 		if failed.Status != jobs.Failed || failed.Detail != "cancel did not settle; work may be orphaned" || !failed.Reported {
 			t.Errorf("after the bound the job is %+v", failed)

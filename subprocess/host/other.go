@@ -4,8 +4,10 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"hardshell/internal/fault"
+	"hardshell/internal/record"
 	"hardshell/sandbox"
 	"hardshell/subprocess"
 )
@@ -33,6 +35,30 @@ func (r *Runtime) Spawn(context.Context, subprocess.Spec) (subprocess.Handle, er
 func (r *Runtime) ResolveExecutable(context.Context, string, map[string]string) (string, error) {
 	return "", errPlatform
 }
+
+// SetOrphanAfter does nothing.
+func (r *Runtime) SetOrphanAfter(time.Duration) {}
+
+// Recorded is a command of which a record is kept: there are none here.
+type Recorded struct{}
+
+// Watch refuses with SPAWN_FAILED.
+func (r *Runtime) Watch(string) (*Recorded, error) { return nil, errPlatform }
+
+// Done never ends.
+func (*Recorded) Done() <-chan struct{} { return nil }
+
+// Status is nil.
+func (*Recorded) Status() *record.Status { return nil }
+
+// Stop refuses.
+func (*Recorded) Stop(string, bool) error { return errPlatform }
+
+// Input refuses.
+func (*Recorded) Input(context.Context, []byte, bool) error { return errPlatform }
+
+// Promote refuses.
+func (*Recorded) Promote(context.Context, string) error { return errPlatform }
 
 // Close does nothing.
 func (r *Runtime) Close(context.Context) error { return nil }
