@@ -16,6 +16,7 @@ import (
 	sessionhost "hardshell/host"
 	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
+	"hardshell/internal/racecheck"
 	"hardshell/internal/state"
 	"hardshell/jobs"
 	"hardshell/session"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == sessionhost.Argument {
 		os.Exit(sessionhost.Main())
 	}
-	os.Exit(m.Run())
+	os.Exit(racecheck.Main(m))
 }
 
 const hang = 30 * time.Second

@@ -22,6 +22,7 @@ import (
 	"hardshell"
 	"hardshell/host"
 	"hardshell/internal/hostwire"
+	"hardshell/internal/racecheck"
 	"hardshell/internal/state"
 	"hardshell/jobs"
 	"hardshell/session"
@@ -45,7 +46,7 @@ func TestMain(m *testing.M) {
 			runHarness(os.Args[2], os.Args[3], os.Args[4])
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(racecheck.Main(m))
 }
 
 // rounds is how often something is killed.

@@ -20,6 +20,7 @@ import (
 
 	sessionhost "hardshell/host"
 	"hardshell/internal/hostwire"
+	"hardshell/internal/racecheck"
 	"hardshell/internal/spawn"
 	"hardshell/internal/state"
 	"hardshell/sandbox"
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 			attachForEver(os.Args[2:])
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(racecheck.Main(m))
 }
 
 // fake is a sandbox of which confined commands can tell: it sets a variable to

@@ -16,7 +16,8 @@ const maxPending = 1 << 20
 // inlet hands input to a command in the order in which it came, without anybody
 // waiting for the command to read.
 type inlet struct {
-	file *os.File
+	server *server
+	file   *os.File
 
 	mu      sync.Mutex
 	pending []byte
@@ -25,9 +26,10 @@ type inlet struct {
 	broken  bool // nobody reads any more
 }
 
-func newInlet(f *os.File) *inlet { return &inlet{file: f} }
+func newInlet(s *server, f *os.File) *inlet { return &inlet{server: s, file: f} }
 
 var (
+	errNotYet    = fault.New(fault.InvalidArgument, "the job is just being started: try again")
 	errNoInput   = fault.New(fault.InvalidArgument, "the job takes no input: start it with interactive")
 	errInputOver = fault.New(fault.InvalidArgument, "the input of the job is closed")
 	errInputFull = fault.New(fault.InvalidArgument, "the job does not read its input: more than 1 MiB waits for it")
@@ -35,10 +37,16 @@ var (
 
 // input queues input for the command.
 func (r *recorded) input(in *hostwire.Input) error {
-	if r.stdin == nil {
+	r.mu.Lock()
+	started, stdin := r.command != nil, r.stdin
+	r.mu.Unlock()
+	switch {
+	case !started:
+		return errNotYet
+	case stdin == nil:
 		return errNoInput
 	}
-	return r.stdin.add(in)
+	return stdin.add(in)
 }
 
 func (i *inlet) add(in *hostwire.Input) error {
@@ -61,6 +69,7 @@ func (i *inlet) add(in *hostwire.Input) error {
 
 // write writes what is pending, and ends when nothing is.
 func (i *inlet) write() {
+	defer i.server.guard(nil)
 	for {
 		i.mu.Lock()
 		data := i.pending

@@ -5,6 +5,8 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -29,9 +31,10 @@ type recorded struct {
 
 	confinement sandbox.Confinement // nil without one
 	workdir     string
-	stdin       *inlet // nil without input
 
 	mu     sync.Mutex
+	stdin  *inlet  // nil without input, and before the spawn
+	kill   bool    // at once
 	owner  *client // with which it ends, nil for the session's own
 	cause  string  // why it is ended, "" while it is not
 	reason string
@@ -63,11 +66,17 @@ func (c *client) spawnRecorded(s *hostwire.Spawn, files []int) (pid int, err err
 		dir.Close()
 		return 0, err
 	}
+	started := false
+	defer func() {
+		if !started {
+			dir.Close()
+			r.records.leave(r)
+		}
+	}()
 	if err := r.start(c, s, files); err != nil {
-		dir.Close()
-		r.records.leave(r)
 		return 0, err
 	}
+	started = true
 	go r.follow()
 	return r.command.PID(), nil
 }
@@ -119,10 +128,11 @@ func (r *recorded) start(c *client, s *hostwire.Spawn, files []int) (err error) 
 		r.logs.Close()
 		return command.Explain(err)
 	}
+	var stdin *inlet
 	if f := streams.Stdin(); f != nil {
-		r.stdin = newInlet(f)
+		stdin = newInlet(r.records.server, f)
 	}
-	r.born(command.New(tree, streams))
+	r.born(command.New(tree, streams), stdin)
 	r.process.PID = tree.PID()
 	if err := r.dir.WriteProcess(&r.process); err != nil {
 		r.records.server.log.Warn("a process id was not recorded", "record", r.dir.Path(), "error", err)
@@ -171,11 +181,12 @@ func (r *recorded) follow() {
 	<-r.command.Done()
 	status := r.status()
 	r.logs.Close()
-	if _, err := r.dir.WriteStatus(status); err != nil {
-		r.records.server.log.Error("how a command ended was not recorded", "record", r.dir.Path(), "error", err)
-	}
 	data, _ := json.Marshal(status) // it holds nothing that cannot be encoded
+	written := r.write(status)
 	r.records.server.announce(&hostwire.Message{Recorded: &hostwire.Recorded{Key: r.ask.Key, Status: data}})
+	if !written {
+		r.writeLater(status)
+	}
 	<-r.command.Finished()
 	if tree, ok := r.command.Tree.(*proctree.Tree); ok {
 		r.records.trees.Forget(tree)
@@ -183,11 +194,58 @@ func (r *recorded) follow() {
 	r.records.server.announce(&hostwire.Message{Cleared: &hostwire.Cleared{Key: r.ask.Key}})
 }
 
-// guard contains a panic: the command is ended, and the host goes on.
+// guard contains a panic: the command is ended, and those who wait are told.
 func (r *recorded) guard() {
-	if v := recover(); v != nil {
-		r.records.server.panicked(v)
-		r.command.Kill()
+	v := recover()
+	if v == nil {
+		return
+	}
+	r.records.server.panicked(v)
+	r.command.Kill()
+	status := &record.Status{
+		Status: record.Failed, Detail: "the session host failed: see its log", Cause: record.CauseLost,
+		Started: r.process.Started, Finished: time.Now().UnixMilli(),
+	}
+	r.write(status)
+	data, _ := json.Marshal(status)
+	r.records.server.announce(&hostwire.Message{Recorded: &hostwire.Recorded{Key: r.ask.Key, Status: data}})
+	r.records.server.announce(&hostwire.Message{Cleared: &hostwire.Cleared{Key: r.ask.Key}})
+}
+
+// write records how the command ended. It is false when that should be tried
+// again: the disk is full, say.
+func (r *recorded) write(status *record.Status) (done bool) {
+	_, err := r.dir.WriteStatus(status)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist): // the record was removed
+		return true
+	}
+	r.records.server.log.Error("how a command ended was not recorded", "record", r.dir.Path(), "error", err)
+	return false
+}
+
+// retries is how often, and retryAfter how long after each other, a status is
+// tried to be written that could not be. The host lives on for as long.
+const (
+	retries    = 600
+	retryAfter = time.Second
+)
+
+// writeLater writes a status when the disk takes it again, until the host is told
+// to end.
+func (r *recorded) writeLater(status *record.Status) {
+	timer := time.NewTicker(retryAfter)
+	defer timer.Stop()
+	for range retries {
+		select {
+		case <-timer.C:
+		case <-r.records.server.ending.Done():
+			r.write(status)
+			return
+		}
+		if r.write(status) {
+			return
+		}
 	}
 }
 
@@ -202,6 +260,7 @@ func (r *recorded) stop(cause, reason string, kill bool) {
 	}
 	switch {
 	case r.command == nil: // it is just being spawned
+		r.kill = r.kill || kill
 	case kill:
 		r.command.Kill()
 	default:
@@ -210,11 +269,14 @@ func (r *recorded) stop(cause, reason string, kill bool) {
 }
 
 // born tells the record its command, which somebody may want to end already.
-func (r *recorded) born(c *command.Command) {
+func (r *recorded) born(c *command.Command, stdin *inlet) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.command = c
-	if r.cause != "" {
+	r.command, r.stdin = c, stdin
+	switch {
+	case r.kill:
+		c.Kill()
+	case r.cause != "":
 		c.Terminate()
 	}
 }
@@ -242,7 +304,8 @@ func (r *recorded) endsWith(c *client) bool {
 	return r.owner == c
 }
 
-// status is how the command ended.
+// status is how the command ended. What cannot be said because of a defect here
+// is not said, and the rest is.
 func (r *recorded) status() *record.Status {
 	exit := r.command.Exit()
 	now := time.Now()
@@ -265,8 +328,11 @@ func (r *recorded) status() *record.Status {
 		s.Status = record.Killed
 	}
 	if r.confinement != nil {
-		// The report holds nothing that cannot be encoded.
-		s.Sandbox, _ = json.Marshal(r.info(s.ExitCode))
+		func() {
+			defer r.records.server.guard(nil)
+			// The report holds nothing that cannot be encoded.
+			s.Sandbox, _ = json.Marshal(r.info(s.ExitCode))
+		}()
 	}
 	return s
 }

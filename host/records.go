@@ -20,11 +20,11 @@ type records struct {
 	dir   string
 	trees *proctree.Set
 
-	mu      sync.Mutex
-	live    map[string]*recorded // by key, until nothing is left of them
-	watched bool                 // somebody waits until nothing is left at all
-	present sync.WaitGroup       // one for each in live; Add under mu
-	closed  bool
+	mu     sync.Mutex
+	live   map[string]*recorded // by key, until nothing is left of them
+	empty  chan struct{}        // closed when live becomes empty; nil while it is
+	awaits bool                 // somebody waits until nothing is left at all
+	closed bool
 
 	samples sampler
 
@@ -47,31 +47,49 @@ func (r *records) enter(c *recorded) error {
 	case r.live[c.ask.Key] != nil:
 		return fault.New(fault.InvalidArgument, "the record %s is of a command that runs", c.dir.Path())
 	}
-	r.live[c.ask.Key] = c
-	if !r.watched {
-		r.watched = true
+	if r.live[c.ask.Key] = c; r.empty == nil {
+		r.empty = make(chan struct{})
+	}
+	if !r.awaits {
+		r.awaits = true
 		go r.awaitQuiet()
 	}
-	r.present.Add(1)
 	return nil
 }
 
 func (r *records) leave(c *recorded) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.live, c.ask.Key)
-	r.mu.Unlock()
-	r.present.Done()
+	if len(r.live) == 0 {
+		close(r.empty)
+		r.empty = nil
+	}
+}
+
+// awaitEmpty waits until no command is known.
+func (r *records) awaitEmpty() {
+	for {
+		r.mu.Lock()
+		empty := r.empty
+		r.mu.Unlock()
+		if empty == nil {
+			return
+		}
+		<-empty
+	}
 }
 
 // awaitQuiet waits until nothing is left of all recorded commands, daemons
 // that left their sessions included, and then lets the host end.
 func (r *records) awaitQuiet() {
+	defer r.server.guard(nil)
 	for {
-		r.present.Wait()
+		r.awaitEmpty()
 		r.trees.AwaitStrays(r.server.ending)
 		r.mu.Lock()
 		if len(r.live) == 0 {
-			r.watched = false
+			r.awaits = false
 			r.mu.Unlock()
 			r.server.recordsAreQuiet()
 			return
@@ -84,7 +102,7 @@ func (r *records) awaitQuiet() {
 func (r *records) busy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.watched
+	return r.awaits
 }
 
 // find returns the command of a key, nil when none runs.
@@ -114,7 +132,7 @@ func (r *records) close() error {
 		r.stop("the session was ended", func(*recorded) bool { return true })
 		r.closeErr = r.trees.Close(context.Background())
 		r.server.end() // what resisted is not waited for
-		r.present.Wait()
+		r.awaitEmpty()
 	})
 	return r.closeErr
 }

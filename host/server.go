@@ -70,10 +70,24 @@ func (s *server) serve(stop context.Context, first *hostwire.Conn) error {
 	return err
 }
 
+// orphaned ends everything when nobody has come.
+func (s *server) orphaned() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.present == 0 {
+		s.stopLocked()
+	}
+}
+
 // stop ends everything, also what was to be kept.
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stopLocked()
+}
+
+// stopLocked is called with mu held.
+func (s *server) stopLocked() {
 	for c := range s.clients {
 		c.cancel()
 		c.conn.Close()
@@ -169,11 +183,13 @@ func (s *server) attend(conn *hostwire.Conn, trusted bool) {
 	c.serve()
 }
 
-// guard contains a panic: it costs the one connection.
+// guard contains a panic: it costs the one connection, if there is one.
 func (s *server) guard(conn *hostwire.Conn) {
 	if r := recover(); r != nil {
 		s.panicked(r)
-		conn.Close()
+		if conn != nil {
+			conn.Close()
+		}
 	}
 }
 
@@ -190,7 +206,9 @@ func (s *server) enter(c *client) bool {
 	}
 	s.clients[c] = struct{}{}
 	s.present++
-	s.patience = c.orphanAfter
+	if c.orphanAfter > 0 {
+		s.patience = c.orphanAfter
+	}
 	if s.orphans != nil {
 		s.orphans.Stop()
 		s.orphans = nil
@@ -210,14 +228,7 @@ func (s *server) detached(c *client) {
 	case !c.keep:
 		s.records.stop("the session has ended", func(*recorded) bool { return true })
 	case s.patience > 0:
-		s.orphans = time.AfterFunc(s.patience, func() {
-			s.mu.Lock()
-			alone := s.present == 0
-			s.mu.Unlock()
-			if alone {
-				s.stop()
-			}
-		})
+		s.orphans = time.AfterFunc(s.patience, s.orphaned)
 	}
 }
 

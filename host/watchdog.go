@@ -37,6 +37,7 @@ func (r *recorded) watchSilence(limit time.Duration) (stop func()) {
 	began := time.Now()
 	done := make(chan struct{})
 	go func() {
+		defer r.records.server.guard(nil)
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
 		for {
@@ -69,6 +70,7 @@ const sampling = 500 * time.Millisecond
 // only while there are any.
 type sampler struct {
 	mu       sync.Mutex
+	running  bool
 	commands map[*recorded]struct{}
 }
 
@@ -79,8 +81,9 @@ func (s *sampler) add(r *recorded) {
 		s.commands = map[*recorded]struct{}{}
 	}
 	s.commands[r] = struct{}{}
-	if len(s.commands) == 1 {
-		go s.run()
+	if !s.running {
+		s.running = true
+		go s.run(r.records.server)
 	}
 }
 
@@ -90,7 +93,7 @@ func (s *sampler) remove(r *recorded) {
 	delete(s.commands, r)
 }
 
-func (s *sampler) run() {
+func (s *sampler) run(server *server) {
 	ticker := time.NewTicker(sampling)
 	defer ticker.Stop()
 	for range ticker.C {
@@ -101,13 +104,16 @@ func (s *sampler) run() {
 		}
 		if len(commands) == 0 {
 			// Under the lock: whoever adds the next one starts another.
-			s.commands = nil
+			s.running, s.commands = false, nil
 			s.mu.Unlock()
 			return
 		}
 		s.mu.Unlock()
 		for _, r := range commands {
-			r.sample()
+			func() {
+				defer server.guard(nil)
+				r.sample()
+			}()
 		}
 	}
 }

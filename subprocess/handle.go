@@ -125,4 +125,7 @@ type CollectedOutput struct {
 	Bytes int64 `json:"bytes"`
 	// SpillPath is the file that holds the complete stream, or "".
 	SpillPath string `json:"spillPath,omitempty"`
+	// Next is the offset of the byte after Text, of a stream that may go on; 0
+	// where that is not told.
+	Next int64 `json:"-"`
 }

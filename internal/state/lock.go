@@ -58,3 +58,14 @@ func TryLock(path string) (lock *HeldLock, ok bool, err error) {
 
 // Release gives the lock back. A second call does nothing.
 func (l *HeldLock) Release() error { return l.flock.Unlock() }
+
+// Held reports whether somebody holds the lock at path. It takes nothing from
+// others who ask, and creates nothing.
+func Held(path string) bool {
+	f := flock.New(path, flock.SetFlag(probeFlags))
+	ok, err := f.TryRLock()
+	if ok {
+		f.Unlock()
+	}
+	return err == nil && !ok
+}

@@ -14,6 +14,7 @@ import (
 
 	sessionhost "hardshell/host"
 	"hardshell/internal/hostwire"
+	"hardshell/internal/racecheck"
 	"hardshell/internal/record"
 	"hardshell/internal/state"
 	"hardshell/jobs"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == hostwire.Argument {
 		os.Exit(sessionhost.Run(func(state.Home, *slog.Logger) (sandbox.Provider, error) { return noSandbox{}, nil }))
 	}
-	os.Exit(m.Run())
+	os.Exit(racecheck.Main(m))
 }
 
 // noSandbox confines nothing.

@@ -100,15 +100,7 @@ func OpenLog(home state.Home, session, id string, stream int) (*record.Reader, e
 
 // HostLives reports whether a session has a host. It starts none.
 func HostLives(home state.Home, session string) bool {
-	path := hostwire.FilesOf(home.Run(), session).Lock
-	if _, err := os.Lstat(path); err != nil {
-		return false // and it is not made
-	}
-	lock, free, err := state.TryLock(path)
-	if free {
-		lock.Release()
-	}
-	return err == nil && !free
+	return state.Held(hostwire.FilesOf(home.Run(), session).Lock)
 }
 
 // look reads one record. UNKNOWN_JOB when there is none.

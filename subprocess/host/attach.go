@@ -193,10 +193,4 @@ func (r *Runtime) greet(ctx context.Context, conn *hostwire.Conn, files hostwire
 }
 
 // lives reports whether a host holds its lock.
-func lives(files hostwire.Files) bool {
-	lock, free, err := state.TryLock(files.Lock)
-	if free {
-		lock.Release()
-	}
-	return err == nil && !free
-}
+func lives(files hostwire.Files) bool { return state.Held(files.Lock) }

@@ -65,7 +65,8 @@ func (r reader) ReadFrom(offset int64) subprocess.Chunk {
 
 // Collected implements subprocess.Reader.
 func (r reader) Collected() subprocess.CollectedOutput {
-	return subprocess.CollectedOutput(r.Window.Collected())
+	c := r.Window.Collected()
+	return subprocess.CollectedOutput{Text: c.Text, Truncated: c.Truncated, Bytes: c.Bytes, SpillPath: c.SpillPath}
 }
 
 // streams says to the capture what a spec states.

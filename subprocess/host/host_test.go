@@ -12,6 +12,7 @@ import (
 
 	sessionhost "hardshell/host"
 	"hardshell/internal/hostwire"
+	"hardshell/internal/racecheck"
 	"hardshell/internal/state"
 	"hardshell/sandbox"
 	"hardshell/subprocess"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == hostwire.Argument {
 		os.Exit(sessionhost.Run(func(state.Home, *slog.Logger) (sandbox.Provider, error) { return noSandbox{}, nil }))
 	}
-	os.Exit(m.Run())
+	os.Exit(racecheck.Main(m))
 }
 
 // noSandbox confines nothing.

@@ -125,7 +125,9 @@ func (l *link) watch(w *Recorded) {
 func (l *link) unwatch(w *Recorded) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.records, w.ask.Key)
+	if l.records[w.ask.Key] == w {
+		delete(l.records, w.ask.Key)
+	}
 }
 
 func (l *link) record(key string) *Recorded {

@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -39,27 +40,41 @@ func (r *Runtime) Watch(path string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newRecorded(r, path, ask)
 	status, ok, err := dir.ReadStatus()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case ok:
+	}
+	w := newRecorded(r, path, ask)
+	if ok {
 		w.settle(status)
 		w.clear()
 		return w, nil
 	}
+	if known, err := r.register(w); known != nil || err != nil {
+		return known, err
+	}
+	// The record of a dead host is completed at once: whoever looks at it next
+	// may not stay for long.
+	if r.current() == nil && !r.hostLives() && w.recover(false) {
+		w.clear()
+	}
+	go w.follow()
+	return w, nil
+}
+
+// register makes a command the one that is followed for its key. When there is
+// one already it is returned.
+func (r *Runtime) register(w *Recorded) (known *Recorded, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errClosed
 	}
-	if known := r.watched[ask.Key]; known != nil {
+	if known := r.watched[w.ask.Key]; known != nil {
 		return known, nil
 	}
-	r.watched[ask.Key] = w
-	go w.follow()
-	return w, nil
+	r.watched[w.ask.Key] = w
+	return nil, nil
 }
 
 func newRecorded(r *Runtime, path string, ask *record.Ask) *Recorded {
@@ -126,6 +141,9 @@ var errSettled = fault.New(fault.InvalidArgument, "the job has already finished"
 // tell says something to the command, and waits until the host has heard it.
 func (w *Recorded) tell(ctx context.Context, t *hostwire.Tell) error {
 	t.Key = w.ask.Key
+	if w.runtime.current() == nil && !w.runtime.hostLives() {
+		return errSettled // its host is dead: a new one knows nothing of it
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if isClosed(w.done) {
@@ -162,12 +180,18 @@ func (w *Recorded) tell(ctx context.Context, t *hostwire.Tell) error {
 func (w *Recorded) follow() {
 	r := w.runtime
 	defer r.unwatch(w)
+	if isClosed(w.cleared) {
+		return
+	}
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		l := r.current()
 		if l != nil {
 			l.watch(w)
 		}
 		if w.readStatus() {
+			if l != nil {
+				l.unwatch(w)
+			}
 			w.clear()
 			return
 		}
@@ -180,6 +204,9 @@ func (w *Recorded) follow() {
 		case l != nil, !r.hostLives():
 			// Its host is dead, and another may have taken its place.
 			if w.recover(false) {
+				if l != nil {
+					l.unwatch(w)
+				}
 				w.clear()
 				return
 			}
@@ -210,6 +237,11 @@ func (w *Recorded) known(l *link) bool {
 func (w *Recorded) listen(l *link) (over bool) {
 	select {
 	case <-w.cleared:
+		if !isClosed(w.done) && !w.readStatus() {
+			// It settled before this process heard of it, and that could not be
+			// written.
+			w.settle(lost(w.ask, nil, "how it ended could not be recorded"))
+		}
 		return true
 	case <-l.dead:
 		return isClosed(w.cleared)
@@ -227,7 +259,12 @@ func (w *Recorded) readStatus() bool {
 	}
 	defer dir.Close()
 	status, ok, err := dir.ReadStatus()
-	if err != nil || !ok {
+	switch {
+	case err != nil && !errors.Is(err, fault.Invariant):
+		return false
+	case err != nil: // it is damaged, and stays so
+		status = lost(w.ask, nil, "how it ended cannot be read")
+	case !ok:
 		return false
 	}
 	w.settle(status)

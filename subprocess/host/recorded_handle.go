@@ -49,6 +49,16 @@ func (r *Runtime) spawnRecorded(ctx context.Context, spec *subprocess.Spec, requ
 		return nil, err
 	}
 	w := newRecorded(r, spec.Record, ask)
+	// Whoever finds the record meanwhile follows the same command.
+	known, err := r.register(w)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil {
+		w = known
+	} else {
+		defer func() { go w.follow() }()
+	}
 	l.watch(w)
 	request.Record = []byte(spec.Record)
 	answer, err := l.begin(&hostwire.Message{Spawn: request}, files...)
@@ -75,10 +85,6 @@ func (r *Runtime) spawnRecorded(ctx context.Context, spec *subprocess.Spec, requ
 	}
 	h := &recordedHandle{Recorded: w, pid: m.Spawned.PID, max: [2]int64{spec.Stdout.MaxBytes, spec.Stderr.MaxBytes}, ctx: ctx}
 	h.stop = context.AfterFunc(ctx, h.Terminate)
-	r.mu.Lock()
-	r.watched[ask.Key] = w
-	r.mu.Unlock()
-	go w.follow()
 	return h, nil
 }
 
@@ -212,7 +218,7 @@ func (r *recordedReader) ReadFrom(offset int64) subprocess.Chunk {
 // Collected implements subprocess.Reader.
 func (r *recordedReader) Collected() subprocess.CollectedOutput {
 	chunk := r.ReadFrom(0)
-	out := subprocess.CollectedOutput{Text: chunk.Text, Truncated: chunk.Lossy, Bytes: chunk.Next}
+	out := subprocess.CollectedOutput{Text: chunk.Text, Truncated: chunk.Lossy, Bytes: chunk.Next, Next: chunk.Next}
 	if log := r.open(); log != nil {
 		out.Bytes = log.Size()
 		log.Close()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -94,13 +95,7 @@ func (r *records) start(runtime *host.Runtime, script string, change func(*recor
 	if err := dir.WriteAsk(ask); err != nil {
 		r.Fatal(err)
 	}
-	h, err := runtime.Spawn(context.Background(), subprocess.Spec{
-		Argv: []string{"bash", "-c", script}, Dir: "/",
-		Stdin:  subprocess.Stdin{Mode: subprocess.StdinIgnore},
-		Stdout: subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: 100},
-		Stderr: subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: 100},
-		Record: path, Grace: 300 * time.Millisecond,
-	})
+	h, err := runtime.Spawn(context.Background(), spec(path, script))
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -409,14 +404,104 @@ func TestARecordOutsideOfTheSessionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = runtime.Spawn(context.Background(), subprocess.Spec{
-		Argv: []string{"true"}, Dir: "/", Record: path, Grace: time.Second,
-		Stdin:  subprocess.Stdin{Mode: subprocess.StdinIgnore},
-		Stdout: subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: 1},
-		Stderr: subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: 1},
-	})
+	_, err = runtime.Spawn(context.Background(), spec(path, "true"))
 	if !errors.Is(err, fault.InvalidArgument) {
 		t.Errorf("Spawn = %v", err)
+	}
+}
+
+// spec is a recorded bash.
+func spec(path, script string) subprocess.Spec {
+	return subprocess.Spec{
+		Argv: []string{"bash", "-c", script}, Dir: "/",
+		Stdin:  subprocess.Stdin{Mode: subprocess.StdinIgnore},
+		Stdout: subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: 100},
+		Stderr: subprocess.Output{Mode: subprocess.OutputRecord, MaxBytes: 100},
+		Record: path, Grace: 300 * time.Millisecond,
+	}
+}
+
+func TestARecordIsFollowedOnceWhoeverFindsIt(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t)
+	runtime := r.attach()
+	for i := range 20 {
+		path := filepath.Join(r.home.Jobs("s"), fmt.Sprintf("found-%d", i))
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := record.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock, _, err := dir.TryLock()
+		if err == nil {
+			err = dir.WriteAsk(record.NewAsk())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir.Close()
+		found := make(chan *host.Recorded, 1)
+		go func() { // as a list of the jobs does
+			w, err := runtime.Watch(path)
+			if err != nil {
+				t.Error(err)
+			}
+			found <- w
+		}()
+		h, err := runtime.Spawn(context.Background(), spec(path, "exit 3"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		if s := r.settled(<-found); s.Status != record.Completed {
+			t.Errorf("who found it hears of %+v", s)
+		}
+		<-h.Done()
+		if exit := h.Exit(); exit.Code != 3 {
+			t.Errorf("who started it hears of %+v", exit)
+		}
+	}
+}
+
+func TestCommandsComeAsOthersGo(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t)
+	runtime := r.attach()
+	var starting sync.Mutex
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			for range 40 {
+				starting.Lock()
+				w, _ := r.start(runtime, "true", nil)
+				starting.Unlock()
+				if s := r.settled(w); s.Status != record.Completed {
+					t.Errorf("the status is %+v", s)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestTheRecordOfADeadHostIsCompletedAtTheFirstLook(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t)
+	w, h := r.start(r.attach(), `echo ready; sleep 600`, nil)
+	r.await("it is ready", func() bool { return stdout(h) == "ready\n" })
+	syscall.Kill(parent(t, h.PID()), syscall.SIGKILL)
+	r.settled(w)
+	os.Remove(filepath.Join(w.Path(), "status.json")) // as if nobody had been there
+	again, err := r.attach().Watch(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-again.Done():
+	default:
+		t.Error("it has not settled when the look returns")
 	}
 }
 
