@@ -57,6 +57,8 @@ type Options struct {
 	// argument "session-host". The host spawns the session's commands, and holds
 	// its sandbox between one harness and the next. Without it this process does.
 	SessionHost []string
+	// Rows is the composition; nil is DefaultComposition.
+	Rows []compose.Row
 	// MaxJobs is how many background jobs may run at once; 0 leaves the
 	// composition's 10.
 	MaxJobs int
@@ -109,7 +111,11 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 	} else if err := home.Check(); err != nil {
 		o.Log.Warn("the home cannot be trusted", "error", err)
 	}
-	parts, err := compose.Build(compose.Default(), compose.Surroundings{
+	rows := o.Rows
+	if rows == nil {
+		rows = compose.Default()
+	}
+	parts, err := compose.Build(rows, compose.Surroundings{
 		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "", Host: o.SessionHost, OneShot: o.OneShot,
 		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots, MaxJobs: o.MaxJobs},
 		Log:       o.Log,
@@ -156,8 +162,12 @@ func (h *Harness) Jobs() *jobs.Registry { return h.parts.Jobs }
 func (h *Harness) Owner() *jobs.Owner { return h.parts.Owner }
 
 // Notices returns what has not been told yet of jobs that have settled, each
-// once: whoever takes them tells them.
+// once: whoever takes them tells them, and then calls Told. What was not told when
+// the harness ends, the next one of the session tells.
 func (h *Harness) Notices() []jobs.Notice { return h.parts.Notices() }
+
+// Told says that notices have reached whom they are for.
+func (h *Harness) Told(notices []jobs.Notice) { h.parts.Told(notices) }
 
 // FollowJob returns the facts and the work of a kept job, for somebody who is not
 // the session's agent: whatever they do with it, its end is still news to that.
@@ -210,6 +220,11 @@ func (h *Harness) Close(ctx context.Context) error {
 	h.closeOnce.Do(func() {
 		if h.parts.Jobs != nil {
 			h.closeErr = h.parts.Jobs.Close(ctx)
+		}
+		if h.parts.Records != nil {
+			if err := h.parts.Records.Tidy(); err != nil {
+				h.log.Debug("old jobs were not all removed", "error", err)
+			}
 		}
 		h.closeErr = errors.Join(h.closeErr, h.parts.Runtime.Close(ctx))
 		if h.parts.Sandbox != nil {

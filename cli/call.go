@@ -79,16 +79,10 @@ func (a *app) call(ctx context.Context, workspace, name string, arguments json.R
 	<-signals.ready
 	result := h.Call(signals.ctx, name, arguments)
 	notices := a.notices(h)
+	told, err := a.printCall(result, notices)
+	h.Told(told) // not before: who dies in between tells them again
 	if err := h.Close(signals.closing()); err != nil {
 		a.tell("%v", err)
-	}
-	if a.json {
-		err = a.printJSON(callDocument{result, notices})
-	} else {
-		err = a.printContent(result)
-		for _, notice := range notices {
-			a.tell("%s", clean(notice.Text))
-		}
 	}
 	switch {
 	case err != nil:
@@ -109,6 +103,26 @@ func (a *app) notices(h *hardshell.Harness) []jobs.Notice {
 	}
 	h.Jobs().List(h.Owner()) // finds those that have settled since
 	return h.Notices()
+}
+
+// printCall prints a result and what is news, and returns what of it was told.
+func (a *app) printCall(result tool.Result, notices []jobs.Notice) (told []jobs.Notice, err error) {
+	if a.json {
+		if err := a.printJSON(callDocument{result, notices}); err != nil {
+			return nil, err
+		}
+		return notices, nil
+	}
+	if err := a.printContent(result); err != nil {
+		return nil, err
+	}
+	for _, notice := range notices {
+		if !a.say("%s", clean(notice.Text)) {
+			break
+		}
+		told = append(told, notice)
+	}
+	return told, nil
 }
 
 // callDocument is a result with what is news beside it.

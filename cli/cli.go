@@ -223,15 +223,20 @@ type errorBody struct {
 
 // tell tells a person something on standard error. A reader who stands still is
 // not waited for: what there was to say was said by the exit status too.
-func (a *app) tell(format string, args ...any) {
-	told := make(chan struct{})
+func (a *app) tell(format string, args ...any) { a.say(format, args...) }
+
+// say is tell, and reports whether the text was written.
+func (a *app) say(format string, args ...any) bool {
+	told := make(chan error, 1)
 	go func() {
-		defer close(told)
-		fmt.Fprintf(a.streams.Err, "hardshell: "+format+"\n", args...)
+		_, err := fmt.Fprintf(a.streams.Err, "hardshell: "+format+"\n", args...)
+		told <- err
 	}()
 	select {
-	case <-told:
+	case err := <-told:
+		return err == nil
 	case <-time.After(time.Second):
+		return false
 	}
 }
 

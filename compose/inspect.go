@@ -2,6 +2,7 @@ package compose
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,7 +163,15 @@ func Prune(rows []Row, in Surroundings, everything bool) ([]string, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	return config.Store(in, shell, nil).Prune(everything)
+	gone, err := config.Store(in, shell, nil).Prune(everything)
+	if !HostLives(in.Home, in.SessionID) {
+		// What commands of a session that is over have left in its own places.
+		for _, dir := range []string{in.Home.Temp(in.SessionID), in.Home.Spill(in.SessionID)} {
+			_, swept := state.Sweep(dir, milliseconds(config.RetentionMs))
+			err = errors.Join(err, swept)
+		}
+	}
+	return gone, err
 }
 
 // Follow returns the facts and the work of a job that is kept, for somebody who

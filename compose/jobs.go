@@ -2,6 +2,7 @@ package compose
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -30,7 +31,9 @@ type JobsConfig struct {
 	// for as long; 0 keeps them.
 	OrphanAfterMs float64 `json:"orphanAfterMs"`
 	// MaxRuntimeMs, MaxSilenceMs, MaxMemoryBytes and MaxTotalOutputBytes end a job
-	// that passes them; 0 is no limit.
+	// that passes them; 0 is no limit. Memory is what its processes do not share
+	// with files, and is sampled. A call that went on as a job has none of them: it
+	// keeps its own deadline.
 	MaxRuntimeMs        float64 `json:"maxRuntimeMs"`
 	MaxSilenceMs        float64 `json:"maxSilenceMs"`
 	MaxMemoryBytes      int64   `json:"maxMemoryBytes"`
@@ -116,8 +119,8 @@ func (c *Composition) addJobs(row Row, in Surroundings) error {
 	}
 	c.Jobs = jobs.New(options)
 	if c.Records != nil {
-		c.history = &history{log: session.NewLog(in.Home, in.SessionID), seqs: map[string]int64{}, warn: in.Log.Warn}
-		c.Jobs.OnDone(c.history.finished)
+		c.history = &history{log: session.NewLog(in.Home, in.SessionID), records: c.Records, seqs: map[string]int64{}, warn: in.Log.Warn}
+		c.Jobs.OnSettled(c.history.finished)
 	}
 	return nil
 }
@@ -154,7 +157,8 @@ func (c *Composition) ownerOf(s tool.Session) *jobs.Owner {
 }
 
 // Notices returns what has not been told yet of jobs that have settled. Whoever
-// takes them tells them.
+// takes them tells them, and then calls Told: what was not told when this process
+// ends, the next one of the session tells.
 func (c *Composition) Notices() []jobs.Notice {
 	if c.Owner == nil {
 		return nil
@@ -167,18 +171,26 @@ func (c *Composition) Notices() []jobs.Notice {
 		if c.history != nil {
 			n.Seq = c.history.seq(n.JobID)
 		}
-		if c.Records != nil {
-			c.Records.MarkNoticed(n.JobID)
-		}
 		notices = append(notices, n)
 	}
 	return notices
 }
 
+// Told says that notices have reached whom they are for.
+func (c *Composition) Told(notices []jobs.Notice) {
+	if c.Records == nil {
+		return
+	}
+	for _, n := range notices {
+		c.Records.MarkNoticed(n.JobID)
+	}
+}
+
 // history writes what happens to jobs that are kept into the session's log.
 type history struct {
-	log  *session.Log
-	warn func(msg string, args ...any)
+	log     *session.Log
+	records *durable.Store
+	warn    func(msg string, args ...any)
 
 	mu   sync.Mutex
 	seqs map[string]int64 // of the end of a job, by its id
@@ -187,8 +199,8 @@ type history struct {
 // started logs the start of a job.
 func (h *history) started(job jobs.Job) {
 	_, err := h.log.Append(session.Event{
-		Type: session.JobStarted, Job: &session.Job{ID: job.ID, Kind: job.Kind, Label: job.Label},
-	}, nil)
+		Type: session.JobStarted, Job: &session.Job{ID: job.ID, Key: job.Key, Kind: job.Kind, Label: job.Label},
+	})
 	if err != nil {
 		h.warn("the start of a job was not logged", "job", job.ID, "error", err)
 	}
@@ -197,10 +209,12 @@ func (h *history) started(job jobs.Job) {
 // finished logs the end of a job once, whatever process of the session learns of
 // it.
 func (h *history) finished(job jobs.Job, _ *jobs.Owner) {
-	seq, err := h.log.Append(session.Event{
-		Type: session.JobFinished,
-		Job:  &session.Job{ID: job.ID, Kind: job.Kind, Label: job.Label, Status: string(job.Status), Detail: job.Detail},
-	}, func(e session.Event) bool { return e.Job != nil && e.Job.ID == job.ID })
+	seq, err := h.records.LogEnd(job.ID, job.Key, func() (int64, error) {
+		return h.log.AppendOnce(session.Event{
+			Type: session.JobFinished,
+			Job:  &session.Job{ID: job.ID, Key: job.Key, Kind: job.Kind, Label: job.Label, Status: string(job.Status), Detail: job.Detail},
+		})
+	})
 	if err != nil {
 		h.warn("the end of a job was not logged", "job", job.ID, "error", err)
 		return
@@ -243,7 +257,7 @@ func (j *commandJobs) Start(ctx context.Context, job toolbash.Job) (string, erro
 					return nil, err
 				}
 			}
-			process, err := job.Begin(context.WithoutCancel(ctx), slot.Dir)
+			process, err := begin(ctx, job, slot.Dir)
 			if err != nil {
 				return nil, err
 			}
@@ -263,6 +277,24 @@ func (j *commandJobs) Start(ctx context.Context, job toolbash.Job) (string, erro
 		j.parts.history.started(started)
 	}
 	return started.ID, nil
+}
+
+// begin makes the process of a job. Until that is there the call's context ends it,
+// and nothing is then left of it; afterwards the job's owner does.
+func begin(ctx context.Context, job toolbash.Job, record string) (shell.Process, error) {
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	starting := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	process, err := job.Begin(own, record)
+	if starting() {
+		if err != nil {
+			cancel(nil)
+		}
+		return process, err
+	}
+	if err == nil {
+		<-process.Done() // it was told to end, which is bounded by the grace
+	}
+	return nil, tool.Aborted()
 }
 
 func (j *commandJobs) work(job toolbash.Job) durable.Work {
@@ -303,7 +335,13 @@ func (r *run) Promote(ctx context.Context, shown *shell.Result) (string, error) 
 			if err := parts.Records.Adopt(ctx, r.path, slot.Dir); err != nil {
 				return nil, err
 			}
-			parts.Records.Skip(slot.ID, shown.Stdout.Bytes, shown.Stderr.Bytes)
+			for _, output := range []*shell.CollectedOutput{&shown.Stdout, &shown.Stderr} {
+				if filepath.Dir(output.SpillPath) == r.path {
+					output.SpillPath = filepath.Join(slot.Dir, filepath.Base(output.SpillPath))
+				}
+			}
+			// The rest of a character that was not whole yet is still to be read.
+			parts.Records.Skip(slot.ID, shown.Stdout.Next, shown.Stderr.Next)
 			return nil, nil
 		},
 	})

@@ -238,6 +238,14 @@ func TestTheEndOfAJobIsToldToTheNextHarness(t *testing.T) {
 	if len(told) != 1 || told[0].Text != want || told[0].Seq != 2 {
 		t.Errorf("the notices are %+v", told)
 	}
+	// Who died before it was told has told nobody.
+	untold := d.open()
+	d.call(untold, "job_list", map[string]any{})
+	if again := untold.Notices(); len(again) != 1 || again[0] != told[0] {
+		t.Errorf("it is not told again: %+v", again)
+	}
+	untold.Told(told)
+	d.shut(untold)
 	last := d.open()
 	d.call(last, "job_list", map[string]any{})
 	if again := last.Notices(); len(again) != 0 {

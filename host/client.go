@@ -26,10 +26,9 @@ type client struct {
 	orphanAfter time.Duration
 	trees       *proctree.Set
 
-	// attached ends when the client detaches, stopping when also what it wanted
-	// kept is to be ended.
-	attached, stopping context.Context
-	detach, cancel     context.CancelFunc
+	// attached ends when the client detaches.
+	attached context.Context
+	detach   context.CancelFunc
 	// watching ends the watches over trees that went on in the background.
 	watching context.Context
 	unwatch  context.CancelFunc
@@ -61,7 +60,6 @@ func newClient(s *server, conn *hostwire.Conn, attach *hostwire.Attach) *client 
 		trees: proctree.NewSet(), held: map[uint64]*held{},
 	}
 	c.attached, c.detach = context.WithCancel(context.Background())
-	c.stopping, c.cancel = context.WithCancel(context.Background())
 	c.watching, c.unwatch = context.WithCancel(context.Background())
 	c.haste, c.hasten = context.WithCancel(context.Background())
 	return c
@@ -82,9 +80,8 @@ func (c *client) serve() {
 	c.conn.Close()
 	c.answering.Wait()
 	c.leave()
-	if c.keep {
-		c.awaitQuiet()
-	}
+	// What it has started itself ends with it: nobody reads that any more, or
+	// minds its deadline. What is recorded is the session's.
 	if err := c.shutDown(); err != nil {
 		c.server.log.Error("commands could not be ended", "error", err)
 	}
@@ -93,21 +90,6 @@ func (c *client) serve() {
 // leave tells the server, once, that nobody is behind the client any more: its
 // connection has ended, or is about to.
 func (c *client) leave() { c.leaveOnce.Do(func() { c.server.detached(c) }) }
-
-// awaitQuiet waits until nothing that the client started is left, or the host is
-// told to stop.
-func (c *client) awaitQuiet() {
-	quiet := make(chan struct{})
-	go func() {
-		defer close(quiet)
-		c.following.Wait()
-		c.trees.AwaitStrays(c.stopping)
-	}()
-	select {
-	case <-quiet:
-	case <-c.stopping.Done():
-	}
-}
 
 // shutDown ends all trees, once, and returns when their ends were reported.
 func (c *client) shutDown() error {

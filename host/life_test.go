@@ -55,41 +55,16 @@ func TestHostEndsWhenItsLastClientHasGone(t *testing.T) {
 
 func TestKilledClientTakesItsCommandsAlong(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	// The first ignores SIGTERM, the last has left session and parent.
-	h := f.harness(false, `(trap "" TERM; sleep "$1"; sleep "$1") & sleep "$1" & (setsid sleep "$1" &) ; wait`)
-	f.awaitAlive(3)
-	h.kill()
-	f.awaitNoHost()
-	if left := f.alive(); len(left) != 0 {
-		t.Errorf("%v are alive when the host has ended", left)
-	}
-}
-
-func TestKilledClientThatKeepsLeavesItsCommandsRunning(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	h := f.harness(true, `(setsid sleep "$1" &); until [ -e "$2/go" ]; do sleep 0.01; done; touch "$2/done"`)
-	f.awaitAlive(1)
-	h.kill()
-	r := f.client()
-	pid := f.hostOf(r)
-	if err := os.WriteFile(filepath.Join(f.home.Root(), "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f.waitFor("the end of the kept command", func() bool {
-		_, err := os.Stat(filepath.Join(f.home.Root(), "done"))
-		return err == nil
-	})
-	if err := r.Close(context.Background()); err != nil {
-		t.Errorf("Close = %v", err)
-	}
-	// What the command left in the background keeps the host alive.
-	if again := f.client(); f.hostOf(again) != pid {
-		t.Error("the host has ended although a process is left")
-	}
-	for _, left := range f.alive() {
-		syscall.Kill(left, syscall.SIGKILL)
+	for _, keep := range []bool{false, true} { // which is about recorded ones
+		f := newFixture(t)
+		// The first ignores SIGTERM, the last has left session and parent.
+		h := f.harness(keep, `(trap "" TERM; sleep "$1"; sleep "$1") & sleep "$1" & (setsid sleep "$1" &) ; wait`)
+		f.awaitAlive(3)
+		h.kill()
+		f.awaitNoHost()
+		if left := f.alive(); len(left) != 0 {
+			t.Errorf("%v are alive when the host has ended", left)
+		}
 	}
 }
 

@@ -71,6 +71,7 @@ func (c *client) spawnRecorded(s *hostwire.Spawn, files []int) (pid int, err err
 		if !started {
 			dir.Close()
 			r.records.leave(r)
+			c.server.announce(&hostwire.Message{Cleared: &hostwire.Cleared{Key: r.ask.Key, Unstarted: true}})
 		}
 	}()
 	if err := r.start(c, s, files); err != nil {

@@ -89,7 +89,6 @@ func (s *server) stop() {
 // stopLocked is called with mu held.
 func (s *server) stopLocked() {
 	for c := range s.clients {
-		c.cancel()
 		c.conn.Close()
 	}
 	s.greeted, s.full = true, true

@@ -153,9 +153,12 @@ func (r *Registry) Kill(id, reason string, caller *Owner) (requested bool, job J
 	if job := r.attend(e); job.Status.Terminal() {
 		return false, r.leave(e), nil
 	}
-	err = cancel(e, reason)
-	if err == nil {
+	// Before the end, which another process may be the first to see.
+	undo := r.announce(e)
+	if err = cancel(e, reason); err == nil {
 		r.stopping(e)
+	} else {
+		undo()
 	}
 	job = r.leave(e)
 	if err != nil && !job.Status.Terminal() {
@@ -230,16 +233,13 @@ func (r *Registry) withdraw(e *entry) {
 }
 
 // stopping records that a live job was told to end, and bounds the time it has
-// for that.
+// for that. Its end was announced.
 func (r *Registry) stopping(e *entry) {
-	// Before the end, so that another process does not tell of it either.
-	e.remember()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.job.Status.Terminal() {
 		return
 	}
-	e.job.Reported = true
 	if e.job.Status != Stopping {
 		e.job.Status = Stopping
 		r.happened(event{changed: true, owner: e.owner})

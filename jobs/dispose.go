@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"hardshell/internal/fault"
 )
@@ -65,8 +66,8 @@ func (r *Registry) finish(ctx context.Context, reason string, chosen which) erro
 		}
 	}
 	r.mu.Unlock()
-	for _, e := range entries {
-		r.teardown(e, reason)
+	if err := r.teardownAll(ctx, entries, reason); err != nil {
+		return err
 	}
 	r.tell()
 	for _, a := range starting {
@@ -130,18 +131,43 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
+// cancelsAtOnce bounds the goroutines that cancel jobs: each may wait for another
+// process.
+const cancelsAtOnce = 16
+
+// teardownAll tears jobs down, many at once, and returns when all are told to end
+// or ctx ends; they are then still being told.
+func (r *Registry) teardownAll(ctx context.Context, entries []*entry, reason string) error {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		var workers sync.WaitGroup
+		next := make(chan *entry)
+		for range min(cancelsAtOnce, len(entries)) {
+			workers.Go(func() {
+				for e := range next {
+					r.teardown(e, reason)
+					r.tell()
+				}
+			})
+		}
+		for _, e := range entries {
+			next <- e
+		}
+		close(next)
+		workers.Wait()
+	}()
+	return await(ctx, told)
+}
+
 // teardown begins the end of a job that nobody will ask for any more. One whose
 // work refuses counts as failed at once.
 func (r *Registry) teardown(e *entry, reason string) {
 	r.catchUp(e)
 	r.mu.Lock()
 	live := !e.job.Status.Terminal()
-	news := !e.job.Reported
-	e.job.Reported = true
 	r.mu.Unlock()
-	if news {
-		e.remember()
-	}
+	r.announce(e)
 	if !live {
 		return
 	}

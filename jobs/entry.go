@@ -45,9 +45,7 @@ func (r *Registry) register(job Job, owner *Owner, producer Producer, durable bo
 		e.turn = r.settled
 		r.settled++
 		e.end(errSettled)
-		if !job.Reported {
-			r.happened(event{done: e, owner: owner})
-		}
+		r.happened(event{done: e, owner: owner})
 		return e
 	}
 	go r.follow(e)
@@ -188,6 +186,31 @@ func (r *Registry) look(e *entry) Job {
 func (e *entry) remember() {
 	if remembering, ok := e.producer.(Remembering); ok {
 		remembering.MarkReported()
+	}
+}
+
+// announce makes the end of a live job count as reported, everywhere, before there
+// is one. Undo takes that back while there is none.
+func (r *Registry) announce(e *entry) (undo func()) {
+	remembering, ok := e.producer.(Remembering)
+	known := ok && remembering.Reported() // by what another process did
+	r.mu.Lock()
+	live, before := !e.job.Status.Terminal(), e.job.Reported
+	e.job.Reported = true
+	r.mu.Unlock()
+	if ok && !before && !known {
+		remembering.MarkReported()
+	}
+	return func() {
+		r.mu.Lock()
+		still := live && !before && !e.job.Status.Terminal()
+		if still {
+			e.job.Reported = false
+		}
+		r.mu.Unlock()
+		if still && ok && !known {
+			remembering.UnmarkReported()
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func (r *Registry) tell() {
 	for len(r.events) > 0 {
 		e := r.events[0]
 		r.events = r.events[1:]
-		changed, done, closed := r.changed, r.done, r.closed
+		changed, settled, done, closed := r.changed, r.ended, r.done, r.closed
 		r.mu.Unlock()
 		switch {
 		case e.mark != nil:
@@ -53,8 +53,11 @@ func (r *Registry) tell() {
 			for _, l := range changed {
 				r.contain("changed", func() { l.value(e.owner) })
 			}
-		case !closed:
-			r.tellDone(e.done, done)
+		default:
+			if closed {
+				done = nil
+			}
+			r.tellDone(e.done, settled, done)
 		}
 		r.mu.Lock()
 	}
@@ -63,12 +66,15 @@ func (r *Registry) tell() {
 
 // tellDone tells of a settled job, as it is known now. One that was found
 // settled is news only when nobody has reported it.
-func (r *Registry) tellDone(e *entry, listeners []*listener[func(Job, *Owner)]) {
+func (r *Registry) tellDone(e *entry, settled, news []*listener[func(Job, *Owner)]) {
 	job := r.look(e)
+	for _, l := range settled {
+		r.contain("settled", func() { l.value(copied(job), e.owner) })
+	}
 	if e.found && job.Reported {
 		return
 	}
-	for _, l := range listeners {
+	for _, l := range news {
 		r.contain("done", func() { l.value(copied(job), e.owner) })
 	}
 }

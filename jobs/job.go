@@ -26,6 +26,9 @@ func (s Status) Terminal() bool { return s == Completed || s == Killed || s == F
 type Job struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
+	// Key tells the record of the job from all others, also from one that had the
+	// same id; "" for a job of this process.
+	Key string `json:"-"`
 	// Label is shown to the model: a bash job's command.
 	Label string `json:"label"`
 	// OutputLimitBytes caps what a model is given at once; 0 is no cap.
@@ -126,4 +129,6 @@ type Remembering interface {
 	// MarkReported may come before the end: whoever cancels work knows of it. It
 	// is called from any goroutine, and often.
 	MarkReported()
+	// UnmarkReported takes that back, of live work that could not be cancelled.
+	UnmarkReported()
 }

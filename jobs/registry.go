@@ -47,6 +47,7 @@ type Registry struct {
 	events     []event // not yet told, the oldest first
 	telling    bool
 	changed    []*listener[func(*Owner)]
+	ended      []*listener[func(Job, *Owner)]
 	done       []*listener[func(Job, *Owner)]
 	controller []*listener[string]
 }
@@ -98,4 +99,12 @@ func (r *Registry) OnChanged(f func(owner *Owner)) (remove func()) {
 // they are found. Listeners are called as those of OnChanged are.
 func (r *Registry) OnDone(f func(job Job, owner *Owner)) (remove func()) {
 	return add(r, &r.done, f)
+}
+
+// OnSettled calls f once for each job that settles, before OnDone, and once for
+// each that Records held settled when it was found, whether its end was reported or
+// not. It is also called while Close ends jobs. Listeners are called as those of
+// OnChanged are.
+func (r *Registry) OnSettled(f func(job Job, owner *Owner)) (remove func()) {
+	return add(r, &r.ended, f)
 }

@@ -153,3 +153,9 @@ func (k *keptJob) MarkReported() {
 	defer k.mu.Unlock()
 	k.reported = true
 }
+
+func (k *keptJob) UnmarkReported() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.reported = false
+}

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"time"
 
-	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
 	"hardshell/internal/state"
 )
@@ -35,7 +33,10 @@ type Event struct {
 
 // Job is the facts of a job's event.
 type Job struct {
-	ID     string `json:"id"`
+	ID string `json:"id"`
+	// Key tells the job from others that had its id; "" when its record could not be
+	// read.
+	Key    string `json:"key,omitempty"`
 	Kind   string `json:"kind"`
 	Label  string `json:"label"`
 	Status string `json:"status,omitempty"`
@@ -61,31 +62,45 @@ func (l *Log) Path() string { return l.path }
 // appendWait bounds the wait for another process that appends.
 const appendWait = 10 * time.Second
 
-// Append appends an event, and returns its number. With unless, it appends
-// nothing when an event of the same type is there already for which unless is
-// true, and returns that one's number. LOCK_TIMEOUT when another process does not
-// let go of the log.
-func (l *Log) Append(e Event, unless func(Event) bool) (seq int64, err error) {
-	if err := l.home.Ensure(l.home.Run(), l.home.Session(l.id)); err != nil {
-		return 0, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), appendWait)
-	defer cancel()
-	// The lock is out of reach of confined commands, which could hold it.
-	lock, err := state.Lock(ctx, hostwire.FilesOf(l.home.Run(), l.id).Events)
+// Append appends an event, and returns its number. LOCK_TIMEOUT when another
+// process does not let go of the log.
+func (l *Log) Append(e Event) (seq int64, err error) {
+	lock, err := l.lock()
 	if err != nil {
 		return 0, err
 	}
 	defer lock.Release()
-	last := int64(0)
-	for event, err := range l.Events() {
-		if err != nil {
-			return 0, err
-		}
-		if unless != nil && event.Type == e.Type && unless(event) {
-			return event.Seq, nil
-		}
-		last = max(last, event.Seq)
+	return l.append(lock, e)
+}
+
+// AppendOnce is Append unless there is an event of the same type of the same job,
+// whose number it then returns. It looks through the whole log.
+func (l *Log) AppendOnce(e Event) (seq int64, err error) {
+	lock, err := l.lock()
+	if err != nil {
+		return 0, err
+	}
+	defer lock.Release()
+	if seq, err := l.find(e); seq > 0 || err != nil {
+		return seq, err
+	}
+	return l.append(lock, e)
+}
+
+func (l *Log) lock() (*state.HeldLock, error) {
+	if err := l.home.Ensure(l.home.Run(), l.home.Session(l.id)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), appendWait)
+	defer cancel()
+	// The lock is out of reach of confined commands, which could hold it.
+	return state.Lock(ctx, hostwire.FilesOf(l.home.Run(), l.id).Events)
+}
+
+func (l *Log) append(lock *state.HeldLock, e Event) (seq int64, err error) {
+	last, err := l.last()
+	if err != nil {
+		return 0, err
 	}
 	e.Seq, e.At = last+1, time.Now().UnixMilli()
 	return e.Seq, state.AppendLine(lock, l.path, e, state.Written)
@@ -100,7 +115,7 @@ func (l *Log) Events() func(yield func(Event, error) bool) {
 				return
 			}
 			if err != nil {
-				yield(Event{}, fault.New(fault.Invariant, "the log of the session in %s cannot be read: %w", filepath.Dir(l.path), err))
+				yield(Event{}, l.unreadable(err))
 				return
 			}
 			var e Event

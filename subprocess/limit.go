@@ -9,8 +9,8 @@ const (
 	LimitRuntime Limit = "runtime"
 	// LimitSilence bounds the time without a byte of output.
 	LimitSilence Limit = "silence"
-	// LimitMemory bounds the resident memory of the whole tree, as it is
-	// sampled.
+	// LimitMemory bounds the memory of the whole tree that its processes do not share
+	// with files, as it is sampled.
 	LimitMemory Limit = "memory"
 	// LimitOutput bounds the bytes of both outputs together.
 	LimitOutput Limit = "output"

@@ -66,9 +66,8 @@ type Attach struct {
 	// Key is the content of the key file. A connection that the host was
 	// started with needs none.
 	Key []byte `json:"key,omitempty"`
-	// Keep leaves this client's commands running when it detaches; without it
-	// they are ended. Of the last client that detaches it also decides about the
-	// recorded commands of the session.
+	// Keep, of the last client that detaches, leaves the recorded commands of the
+	// session running; without it they are ended. Others end with their client.
 	Keep bool `json:"keep,omitempty"`
 	// OrphanAfter is how long recorded commands run on with nobody attached; 0
 	// is for ever. The last client that says it counts.
@@ -221,9 +220,11 @@ type Recorded struct {
 	Status json.RawMessage `json:"status"`
 }
 
-// Cleared tells every client that nothing is left of a recorded command.
+// Cleared tells every client that nothing is left of a recorded command, or that
+// its start came to nothing: whoever took it for one that runs looks again.
 type Cleared struct {
-	Key string `json:"key"`
+	Key       string `json:"key"`
+	Unstarted bool   `json:"unstarted,omitempty"`
 }
 
 // Failure is an error that crosses.

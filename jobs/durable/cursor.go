@@ -6,31 +6,39 @@ import (
 	"os"
 	"path/filepath"
 
+	"hardshell/internal/record"
 	"hardshell/internal/state"
 )
 
 // cursor is the model's place in the output of a job, the same for all processes
 // of the session.
 type cursor struct {
-	Stdout int64 `json:"stdout"`
-	Stderr int64 `json:"stderr"`
+	// Key is that of the record which the cursor is about: a record that was
+	// removed may have left one under an id that was given again.
+	Key    string `json:"key"`
+	Stdout int64  `json:"stdout"`
+	Stderr int64  `json:"stderr"`
 	// Noted says that the notes of the sandbox were read, Reported that somebody
 	// who cares knows of the end.
 	Noted    bool `json:"noted,omitempty"`
 	Reported bool `json:"reported,omitempty"`
 	// Noticed says that a notice of the end was delivered.
 	Noticed bool `json:"noticed,omitempty"`
+	// Logged is the number of the end's event in the session's log, 0 while there
+	// is none.
+	Logged int64 `json:"logged,omitempty"`
 }
 
 func (s *Store) cursorPath(id string) string { return filepath.Join(s.places, id+".json") }
 
-// cursor returns the place in a job's output. One that cannot be read is the
-// beginning: bytes are then read twice, and none is lost.
-func (s *Store) cursor(id string) cursor {
-	var c cursor
+// cursor returns the place in the output of a record. One that cannot be read, or
+// is another record's, is the beginning: bytes are then read twice, and none is
+// lost.
+func (s *Store) cursor(id, key string) cursor {
+	c := cursor{Key: key}
 	data, err := os.ReadFile(s.cursorPath(id))
-	if err != nil || json.Unmarshal(data, &c) != nil {
-		return cursor{}
+	if err != nil || json.Unmarshal(data, &c) != nil || c.Key != key {
+		return cursor{Key: key}
 	}
 	return c
 }
@@ -38,16 +46,54 @@ func (s *Store) cursor(id string) cursor {
 // MarkNoticed says that a notice of a job's end was delivered, and is not to be
 // delivered again. When that cannot be kept it is, which is the lesser harm.
 func (s *Store) MarkNoticed(id string) {
-	_ = s.move(id, func(c *cursor) { c.Noticed = true })
+	if key, ok := s.key(id); ok {
+		_ = s.move(id, key, func(c *cursor) { c.Noticed = true })
+	}
 }
 
 // Skip takes the beginning of a job's output for read.
 func (s *Store) Skip(id string, stdout, stderr int64) {
-	_ = s.move(id, func(c *cursor) { c.Stdout, c.Stderr = max(c.Stdout, stdout), max(c.Stderr, stderr) })
+	if key, ok := s.key(id); ok {
+		_ = s.move(id, key, func(c *cursor) { c.Stdout, c.Stderr = max(c.Stdout, stdout), max(c.Stderr, stderr) })
+	}
 }
 
-// move changes the place in a job's output, while no other process does.
-func (s *Store) move(id string, change func(*cursor)) error {
+// LogEnd has the end of a job logged unless it is known to be. Append appends the
+// event unless it is there already, and returns its number, as LogEnd does. Key
+// is that of the job's record.
+func (s *Store) LogEnd(id, key string, append func() (seq int64, err error)) (seq int64, err error) {
+	if seq := s.cursor(id, key).Logged; seq > 0 {
+		return seq, nil
+	}
+	if seq, err = append(); err != nil {
+		return 0, err
+	}
+	// Without the mark the log is searched the next time, which finds the event.
+	_ = s.change(id, key, func(c *cursor) { c.Logged = seq }, replaceQuickly)
+	return seq, nil
+}
+
+// key is the key of the record that a job has now.
+func (s *Store) key(id string) (key string, ok bool) {
+	dir, err := record.Open(s.path(id))
+	if err != nil {
+		return "", false
+	}
+	defer dir.Close()
+	ask, err := dir.ReadAsk()
+	if err != nil {
+		return "", false
+	}
+	return ask.Key, true
+}
+
+// move changes the place in the output of a record, while no other process does.
+func (s *Store) move(id, key string, change func(*cursor)) error {
+	return s.change(id, key, change, func(path string, data []byte) error { return state.WriteFile(path, data, 0o600) })
+}
+
+// change is move with a way of writing.
+func (s *Store) change(id, key string, change func(*cursor), write func(path string, data []byte) error) error {
 	if err := s.ensure(); err != nil {
 		return err
 	}
@@ -58,7 +104,7 @@ func (s *Store) move(id string, change func(*cursor)) error {
 		return err
 	}
 	defer lock.Release()
-	before := s.cursor(id)
+	before := s.cursor(id, key)
 	after := before
 	change(&after)
 	if after == before {
@@ -68,5 +114,14 @@ func (s *Store) move(id string, change func(*cursor)) error {
 	if err != nil {
 		return err
 	}
-	return state.WriteFile(s.cursorPath(id), data, 0o600)
+	return write(s.cursorPath(id), data)
+}
+
+// replaceQuickly replaces a file of the run directory as a whole, for readers of
+// this boot: a power cut may take it. Writers take turns by a lock.
+func replaceQuickly(path string, data []byte) error {
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }

@@ -2,19 +2,17 @@ package durable
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hardshell/internal/fault"
 	"hardshell/internal/record"
-	"hardshell/internal/state"
 	"hardshell/jobs"
 )
 
@@ -81,15 +79,13 @@ func (s *Store) Reserve(kind string, limit int) (*jobs.Slot, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, err := s.lastPruned(kind)
-	if err != nil {
-		return nil, err
-	}
-	live := 0
-	for _, id := range ids {
-		if !s.isSettled(id) && !s.removeStale(id) {
+	live, last := 0, 0
+	for _, id := range s.unsettled(ids) {
+		if !s.removeStale(id) {
 			live++
 		}
+	}
+	for _, id := range ids {
 		if k, n, _ := parseID(id); k == kind && s.exists(id) {
 			last = max(last, n)
 		}
@@ -101,8 +97,51 @@ func (s *Store) Reserve(kind string, limit int) (*jobs.Slot, error) {
 	if len(ids)-live > s.config.Keep {
 		s.prune(ids, s.config.Keep)
 	}
-	id := fmt.Sprintf("%s-%d", kind, last+1)
-	return s.take(id)
+	// Stale directories have given their numbers back, in the file too.
+	numbers, err := s.numbers()
+	if err != nil {
+		return nil, err
+	}
+	last = max(last, numbers[kind]) + 1
+	slot, err := s.take(fmt.Sprintf("%s-%d", kind, last))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.noteNumber(kind, last); err != nil {
+		slot.Release()
+		return nil, err
+	}
+	return slot, nil
+}
+
+// unsettled lists those of the ids whose jobs live, or are being started: those
+// of a dead host do not, whoever completes their records.
+func (s *Store) unsettled(ids []string) (live []string) {
+	hostLives := sync.OnceValue(s.hostLives)
+	for _, id := range ids {
+		if path := s.path(id); !record.Settled(path) && !s.isLost(path, hostLives) {
+			live = append(live, id)
+		}
+	}
+	return live
+}
+
+// isLost reports whether nobody looks after the command of an unsettled record
+// any more.
+func (s *Store) isLost(path string, hostLives func() bool) bool {
+	if !record.Asked(path) {
+		return false
+	}
+	dir, err := record.Open(path)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	process, err := dir.ReadProcess()
+	if err != nil {
+		process = nil
+	}
+	return s.orphaned(dir, process, hostLives) != ""
 }
 
 // take makes the directory of an id.
@@ -127,25 +166,11 @@ func (s *Store) take(id string) (*jobs.Slot, error) {
 			dir.Close()
 		},
 		Release: func() {
-			_ = dir.Remove() // what stays is a job that was never started
+			s.release(id, dir)
 			unlock()
 			dir.Close()
 		},
 	}, nil
-}
-
-// isSettled reports whether a job has settled, or was never one.
-func (s *Store) isSettled(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.settled[id] {
-		return true
-	}
-	if !record.Settled(s.path(id)) {
-		return false
-	}
-	s.settled[id] = true
-	return true
 }
 
 func (s *Store) exists(id string) bool {
@@ -169,47 +194,9 @@ func (s *Store) removeStale(id string) (removed bool) {
 		return false
 	}
 	defer unlock()
-	return dir.Remove() == nil
-}
-
-// prunedFile holds the largest number of each kind that was taken away, so that
-// none is given again.
-const prunedFile = ".pruned.json"
-
-func (s *Store) lastPruned(kind string) (int, error) {
-	numbers, err := s.readPruned()
-	return numbers[kind], err
-}
-
-func (s *Store) readPruned() (map[string]int, error) {
-	numbers := map[string]int{}
-	data, err := os.ReadFile(filepath.Join(s.dir, prunedFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return numbers, nil
-	case err != nil:
-		return nil, err
+	if dir.Remove() != nil {
+		return false
 	}
-	if err := json.Unmarshal(data, &numbers); err != nil {
-		return nil, fault.New(fault.Invariant, "%s cannot be read: remove it, and ids may be given again (%w)", filepath.Join(s.dir, prunedFile), err)
-	}
-	return numbers, nil
-}
-
-// notePruned remembers that an id was given, before it is taken away.
-func (s *Store) notePruned(id string) error {
-	numbers, err := s.readPruned()
-	if err != nil {
-		return err
-	}
-	kind, n, _ := parseID(id)
-	if numbers[kind] >= n {
-		return nil
-	}
-	numbers[kind] = n
-	data, err := json.Marshal(numbers)
-	if err != nil {
-		return err
-	}
-	return state.WriteFile(filepath.Join(s.dir, prunedFile), data, 0o600)
+	_ = s.giveBack(id)
+	return true
 }

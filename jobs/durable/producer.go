@@ -52,14 +52,19 @@ func (p *producer) Input(ctx context.Context, text string, eof bool) error {
 
 // Reported implements jobs.Remembering.
 func (p *producer) Reported() bool {
-	c := p.store.cursor(p.id)
+	c := p.store.cursor(p.id, p.ask.Key)
 	return c.Reported || c.Noticed
 }
 
 // MarkReported implements jobs.Remembering.
 func (p *producer) MarkReported() {
 	// When it fails the end is told once more, which is the lesser harm.
-	_ = p.store.move(p.id, func(c *cursor) { c.Reported = true })
+	_ = p.store.move(p.id, p.ask.Key, func(c *cursor) { c.Reported = true })
+}
+
+// UnmarkReported implements jobs.Remembering.
+func (p *producer) UnmarkReported() {
+	_ = p.store.move(p.id, p.ask.Key, func(c *cursor) { c.Reported = false })
 }
 
 // settled reports whether the command has settled.
@@ -120,7 +125,7 @@ func outcome(s *record.Status) jobs.Outcome {
 
 // ReadOutput implements jobs.Streaming.
 func (p *producer) ReadOutput() (text string, err error) {
-	moved := p.store.move(p.id, func(c *cursor) {
+	moved := p.store.move(p.id, p.ask.Key, func(c *cursor) {
 		settled := p.settled() // before the read: all output is then there
 		var lossy bool
 		next := *c
@@ -177,8 +182,10 @@ func (p *producer) tail(stream int, offset *int64, settled bool) (text string, l
 	return textutil.Decode(data), piece.Skipped > 0, nil
 }
 
-// open opens the log of a stream, nil for a command that never ran.
+// open opens the log of a stream, nil for a command that is not started yet, or
+// never ran.
 func (p *producer) open(stream int) (*record.Reader, error) {
+	settled := p.settled() // before the look: its log was then there
 	dir, err := record.Open(p.store.path(p.id))
 	if err == nil {
 		defer dir.Close()
@@ -186,8 +193,8 @@ func (p *producer) open(stream int) (*record.Reader, error) {
 		if log, err = dir.OpenLog(p.ask, stream); err == nil {
 			return log, nil
 		}
-		if errors.Is(err, fs.ErrNotExist) && p.settled() && p.command.Status().Status == record.Failed {
-			return nil, nil // it never ran
+		if errors.Is(err, fs.ErrNotExist) && record.Asked(p.store.path(p.id)) && (!settled || p.command.Status().Status == record.Failed) {
+			return nil, nil
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +228,7 @@ func (p *producer) Unread(ctx context.Context, look func(text string) (enough bo
 	last := int64(-1)
 	for {
 		settled := p.settled()
-		c := p.store.cursor(p.id)
+		c := p.store.cursor(p.id, p.ask.Key)
 		text, _, err := p.unread(&c, settled)
 		if err != nil {
 			return err

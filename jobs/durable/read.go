@@ -125,8 +125,9 @@ func (s *Store) look(id string) (*Info, error) {
 		info.Detail = "its record cannot be read: " + oneLine(err.Error())
 		return info, nil
 	}
+	info.Key = ask.Key
 	info.Label, info.Command, info.Workdir, info.StartedAt = ask.Label, ask.Command, ask.Workdir, ask.Created
-	place := s.cursor(id)
+	place := s.cursor(id, ask.Key)
 	info.Reported = place.Reported || place.Noticed
 	settled := info.settled(dir)
 	if settled {
@@ -136,7 +137,7 @@ func (s *Store) look(id string) (*Info, error) {
 	if err == nil {
 		info.StartedAt = process.Started
 	}
-	if detail := s.orphaned(dir, process); detail != "" {
+	if detail := s.orphaned(dir, process, s.hostLives); detail != "" {
 		if info.settled(dir) { // the host has done so before it went
 			return info, nil
 		}
@@ -172,10 +173,10 @@ func (i *Info) settled(dir *record.Dir) bool {
 
 // orphaned says why nobody looks after a job that has not settled, "" while
 // somebody does. Process is nil when it was not started yet.
-func (s *Store) orphaned(dir *record.Dir, process *record.Process) string {
+func (s *Store) orphaned(dir *record.Dir, process *record.Process, hostLives func() bool) string {
 	const died = "the session host died"
 	started := process != nil
-	switch lives := HostLives(s.config.Home, s.config.SessionID); {
+	switch lives := hostLives(); {
 	case started && process.Boot != record.BootID():
 		return "lost: the machine was started again"
 	case started && lives:
@@ -196,6 +197,9 @@ func (s *Store) orphaned(dir *record.Dir, process *record.Process) string {
 	release()
 	return "it was never started"
 }
+
+// hostLives reports whether the session has a host now.
+func (s *Store) hostLives() bool { return HostLives(s.config.Home, s.config.SessionID) }
 
 // predates reports whether a process was started by an earlier host than the one
 // that lives: before that listened. Clocks are set, so it must be gone too.

@@ -36,6 +36,9 @@ func (s *Store) write(path string, w Work, foreground bool) error {
 	ask.Interactive, ask.Foreground = w.Interactive, foreground
 	ask.MaxBytes, ask.Grace = s.config.MaxLogBytes, record.MillisOf(s.config.Grace)
 	limits := s.config.Limits
+	if foreground {
+		limits = Limits{} // what runs in the foreground has its deadline, also as a job
+	}
 	if w.Runtime > 0 {
 		limits.Runtime = w.Runtime
 	}
@@ -62,7 +65,8 @@ func (s *Store) Fail(path string, cause error) error {
 // jobs.
 const runPrefix = ".run-"
 
-// NewRun makes the record of a foreground run, and returns its path.
+// NewRun makes the record of a foreground run, and returns its path. No limit but
+// Work.Runtime ends the run, also when it goes on as a job.
 func (s *Store) NewRun(w Work) (string, error) {
 	if err := s.ensure(); err != nil {
 		return "", err
@@ -79,17 +83,26 @@ func (s *Store) NewRun(w Work) (string, error) {
 	return path, nil
 }
 
-// Adopt makes the record of a run that of a job whose directory is empty.
+// Adopt makes the record of a run that of a job whose directory is empty. After an
+// error nothing has changed. Otherwise the record is the job's; a command that
+// cannot go on, because its host died for instance, is a job that failed.
 func (s *Store) Adopt(ctx context.Context, run, dir string) error {
 	command, err := s.config.Watch(run)
 	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	// The host goes on writing: it holds the directory, not its name.
 	if err := record.Move(run, dir); err != nil {
 		return err
 	}
-	return command.Promote(ctx, dir)
+	// There is no way back from here.
+	if err := command.Promote(context.WithoutCancel(ctx), dir); err != nil {
+		_ = command.Stop("it could not go on as a background job: "+oneLine(err.Error()), true)
+	}
+	return nil
 }
 
 // Discard takes the record of a run away that has ended.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"hardshell/internal/fault"
@@ -55,8 +55,8 @@ type Config struct {
 // Limits are what a job may take; 0 is no limit.
 type Limits struct {
 	Runtime, Silence time.Duration
-	// Memory bounds the resident bytes of the job's processes, Output the bytes
-	// that it writes.
+	// Memory bounds the memory of the job's processes that they do not share with
+	// files, in bytes; it is sampled. Output bounds the bytes that it writes.
 	Memory, Output int64
 }
 
@@ -66,10 +66,6 @@ type Store struct {
 	config Config
 	dir    string // of the records
 	places string // of the cursors
-
-	mu      sync.Mutex
-	known   map[string]bool // ids that were seen with a record
-	settled map[string]bool // ids that were seen settled
 }
 
 var _ jobs.Records = (*Store)(nil)
@@ -80,7 +76,6 @@ func New(config Config) *Store {
 		config: config,
 		dir:    config.Home.Jobs(config.SessionID),
 		places: hostwire.FilesOf(config.Home.Run(), config.SessionID).Jobs,
-		known:  map[string]bool{}, settled: map[string]bool{},
 	}
 }
 
@@ -98,8 +93,10 @@ func (s *Store) lock() (*state.HeldLock, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
-	return state.Lock(ctx, filepath.Join(s.places, ".lock"))
+	return state.Lock(ctx, s.lockPath())
 }
+
+func (s *Store) lockPath() string { return filepath.Join(s.places, ".lock") }
 
 // path is the directory of a job.
 func (s *Store) path(id string) string { return filepath.Join(s.dir, id) }
@@ -110,16 +107,7 @@ func (s *Store) List() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	there := ids[:0]
-	for _, id := range ids {
-		if s.known[id] || record.Asked(s.path(id)) {
-			s.known[id] = true
-			there = append(there, id)
-		}
-	}
-	return there, nil
+	return slices.DeleteFunc(ids, func(id string) bool { return !record.Asked(s.path(id)) }), nil
 }
 
 // Open implements jobs.Records. A record that cannot be read is a job that
@@ -161,7 +149,7 @@ func (s *Store) read(id string) (jobs.Job, *record.Ask, error) {
 		job.Detail = "its record cannot be read: " + oneLine(err.Error())
 		return job, nil, nil
 	}
-	job.Label, job.StartedAt = ask.Label, ask.Created
+	job.Key, job.Label, job.StartedAt = ask.Key, ask.Label, ask.Created
 	if process, err := dir.ReadProcess(); err == nil {
 		job.StartedAt = process.Started
 	}

@@ -189,7 +189,7 @@ func (r *Runtime) greet(ctx context.Context, conn *hostwire.Conn, files hostwire
 		return nil, errAnswer
 	}
 	conn.SetReceiveDeadline(time.Time{})
-	return newLink(conn, m.Attached, func() bool { return !r.config.Keep || !lives(files) }), nil
+	return newLink(conn, m.Attached), nil
 }
 
 // lives reports whether a host holds its lock.

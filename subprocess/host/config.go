@@ -11,8 +11,8 @@ type Config struct {
 	// Home is where the host is found, SessionID a valid id.
 	Home      state.Home
 	SessionID string
-	// Keep has the host leave this runtime's commands running when this process
-	// is gone without a Close.
+	// Keep has the host leave the session's recorded commands running when this
+	// runtime is the last that detaches. Others end with their runtime.
 	Keep bool
 	// SpillDir and Ambient are those of local.Config.
 	SpillDir string

@@ -14,8 +14,6 @@ type link struct {
 	conn *hostwire.Conn
 	pid  int         // of the host
 	tags chan uint64 // for spawns
-	// orphans says that commands are ended from here when the link is lost.
-	orphans func() bool
 
 	mu      sync.Mutex
 	last    uint64 // number given
@@ -27,9 +25,9 @@ type link struct {
 }
 
 // newLink returns the link over a connection that was answered.
-func newLink(conn *hostwire.Conn, attached *hostwire.Attached, orphans func() bool) *link {
+func newLink(conn *hostwire.Conn, attached *hostwire.Attached) *link {
 	l := &link{
-		conn: conn, pid: attached.PID, orphans: orphans,
+		conn: conn, pid: attached.PID,
 		tags:    make(chan uint64, len(attached.Tags)),
 		waiting: map[uint64]chan *hostwire.Message{},
 		trees:   map[uint64]*tree{},
@@ -155,12 +153,8 @@ func (l *link) receive() {
 		trees = append(trees, t)
 	}
 	l.mu.Unlock()
-	if len(trees) == 0 {
-		return
-	}
-	kill := l.orphans()
 	for _, t := range trees {
-		t.lose(l.lost(), kill)
+		t.lose(l.lost())
 	}
 }
 
@@ -185,7 +179,9 @@ func (l *link) dispatch(m *hostwire.Message) {
 	case m.Cleared != nil:
 		if w := l.record(m.Cleared.Key); w != nil {
 			w.heard(m)
-			l.unwatch(w)
+			if !m.Cleared.Unstarted {
+				l.unwatch(w)
+			}
 		}
 	default:
 		l.mu.Lock()

@@ -19,6 +19,7 @@ import (
 type Recorded struct {
 	runtime *Runtime
 	ask     *record.Ask
+	again   chan struct{} // holds one when it is to be looked at again
 
 	mu     sync.Mutex // guards what follows, and the closing of channels
 	path   string
@@ -79,7 +80,7 @@ func (r *Runtime) register(w *Recorded) (known *Recorded, err error) {
 
 func newRecorded(r *Runtime, path string, ask *record.Ask) *Recorded {
 	return &Recorded{
-		runtime: r, path: path, ask: ask,
+		runtime: r, path: path, ask: ask, again: make(chan struct{}, 1),
 		done: make(chan struct{}), cleared: make(chan struct{}),
 	}
 }
@@ -243,6 +244,8 @@ func (w *Recorded) listen(l *link) (over bool) {
 			w.settle(lost(w.ask, nil, "how it ended could not be recorded"))
 		}
 		return true
+	case <-w.again:
+		return false
 	case <-l.dead:
 		return isClosed(w.cleared)
 	case <-w.runtime.closing.Done():
@@ -278,6 +281,11 @@ func (w *Recorded) heard(m *hostwire.Message) {
 		status := new(record.Status)
 		if json.Unmarshal(m.Recorded.Status, status) == nil {
 			w.settle(status)
+		}
+	case m.Cleared != nil && m.Cleared.Unstarted:
+		select {
+		case w.again <- struct{}{}:
+		default:
 		}
 	case m.Cleared != nil:
 		w.clear()

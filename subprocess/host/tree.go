@@ -188,20 +188,18 @@ func (t *tree) isGone() {
 	}
 }
 
-// lose hears that the host is gone. With kill, what it has left is killed, and
-// the leader's end is told after that; else it goes on by itself.
-func (t *tree) lose(err error, kill bool) {
+// lose hears that the host is gone. What it has left is killed, and the leader's
+// end is told after that.
+func (t *tree) lose(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.own == nil {
 		t.adopt(!t.exit)
-		if kill || isClosed(t.begun) {
-			t.kill = t.kill || kill
-			if !isClosed(t.begun) {
-				close(t.begun)
-			}
-			t.endOwn()
+		t.kill = true
+		if !isClosed(t.begun) {
+			close(t.begun)
 		}
+		t.endOwn()
 	}
 	if t.exit {
 		return

@@ -1,6 +1,7 @@
 package bash
 
 import (
+	"encoding/json"
 	"strings"
 
 	"hardshell/shell"
@@ -34,6 +35,9 @@ func presentResult(in *Input, result tool.Result) tool.View {
 	case Background, Promoted:
 		return tool.Console(text)
 	}
+	if view, ok := presentDocument(text, result.Structured); ok {
+		return view
+	}
 	switch {
 	case in == nil:
 		return nil
@@ -45,6 +49,33 @@ func presentResult(in *Input, result tool.Result) tool.View {
 		return tool.TerminalResult{Output: parsed.Body, Signal: parsed.Signal}
 	}
 	return tool.TerminalResult{Output: parsed.Body, ExitCode: &parsed.ExitCode}
+}
+
+// presentDocument shows a result of which the value was carried as JSON.
+func presentDocument(text string, value any) (tool.View, bool) {
+	if value == nil {
+		return nil, false
+	}
+	var document struct {
+		Kind     string  `json:"kind"`
+		ExitCode *int    `json:"exitCode"`
+		Signal   *string `json:"signal"`
+	}
+	data, err := json.Marshal(value)
+	if err != nil || json.Unmarshal(data, &document) != nil {
+		return nil, false
+	}
+	switch document.Kind {
+	case kindForeground:
+		ended := &shell.Result{ExitCode: document.ExitCode}
+		if document.Signal != nil {
+			ended.Signal = *document.Signal
+		}
+		return terminal(text, ended), true
+	case kindBackground, kindPromoted:
+		return tool.Console(text), true
+	}
+	return nil, false
 }
 
 // terminal takes from the text the one marker that this result put there.

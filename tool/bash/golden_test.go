@@ -215,6 +215,18 @@ func TestCards(t *testing.T) {
 			args, tool.Result{Content: tool.Text("redacted"), Structured: bash.Foreground{Result: exited(3)}},
 			`{"call":{"card":"terminal","title":"pwd","description":"Where","cwd":"sub"},"result":{"card":"terminal","output":"redacted","exitCode":3}}`,
 		},
+		"a value that came as JSON tells the status": {
+			args, tool.Result{Content: tool.Text("x\n[exit code: 3]"), Structured: json.RawMessage(`{"kind":"foreground","exitCode":3,"signal":null}`)},
+			`{"call":{"card":"terminal","title":"pwd","description":"Where","cwd":"sub"},"result":{"card":"terminal","output":"x","exitCode":3}}`,
+		},
+		"and whether it went on": {
+			args, tool.Result{Content: tool.Text("redacted"), Structured: map[string]any{"kind": "promoted", "jobId": "bash-1"}},
+			`{"call":{"card":"terminal","title":"pwd","description":"Where","cwd":"sub"},"result":{"card":"generic","content":"` + "```console\\nredacted\\n```" + `"}}`,
+		},
+		"not a text that looks like it": {
+			args, tool.Result{Content: tool.Text("[still running after 1ms; continues as background job bash-1]"), Structured: json.RawMessage(`{"kind":"foreground","exitCode":0}`)},
+			`{"call":{"card":"terminal","title":"pwd","description":"Where","cwd":"sub"},"result":{"card":"terminal","output":"[still running after 1ms; continues as background job bash-1]","exitCode":0}}`,
+		},
 		"null is no call":        {`null`, tool.Result{Content: tool.Text("x")}, `{"call":null,"result":null}`},
 		"a number is no call":    {`5`, tool.Result{Content: tool.Text("x")}, `{"call":null,"result":null}`},
 		"a string is no call":    {`"x"`, tool.Result{Content: tool.Text("x")}, `{"call":null,"result":null}`},
