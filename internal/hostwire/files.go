@@ -23,6 +23,12 @@ type Files struct {
 	Log string
 }
 
+// Starting is the lock that is held by who starts the command of a record, until
+// that has come to something. It lies where no command can take it.
+func (f Files) Starting(record string) string {
+	return filepath.Join(f.Jobs, filepath.Base(record)+".start")
+}
+
 // FilesOf returns the names for a session. They are short, because the path of
 // a socket may have 107 bytes (unix(7)).
 func FilesOf(run, session string) Files {

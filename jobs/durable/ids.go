@@ -12,7 +12,9 @@ import (
 	"sync"
 
 	"hardshell/internal/fault"
+	"hardshell/internal/hostwire"
 	"hardshell/internal/record"
+	"hardshell/internal/state"
 	"hardshell/jobs"
 )
 
@@ -154,23 +156,29 @@ func (s *Store) take(id string) (*jobs.Slot, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
-	unlock, ok, err := dir.TryLock()
+	lock, ok, err := state.TryLock(s.startLock(id))
 	if !ok {
 		dir.Close()
 		return nil, errors.Join(err, os.Remove(path), fault.New(fault.LockTimeout, "the job %s is being started by another process", id))
 	}
+	unlock := func() {
+		os.Remove(s.startLock(id)) // while it is held: nobody starts this id again
+		lock.Release()
+		dir.Close()
+	}
 	return &jobs.Slot{
 		ID: id, Dir: path,
-		Keep: func() {
-			unlock()
-			dir.Close()
-		},
+		Keep: unlock,
 		Release: func() {
 			s.release(id, dir)
 			unlock()
-			dir.Close()
 		},
 	}, nil
+}
+
+// startLock is held by who starts a job.
+func (s *Store) startLock(id string) string {
+	return hostwire.FilesOf(s.config.Home.Run(), s.config.SessionID).Starting(id)
 }
 
 func (s *Store) exists(id string) bool {
@@ -189,14 +197,10 @@ func (s *Store) removeStale(id string) (removed bool) {
 		return true
 	}
 	defer dir.Close()
-	unlock, ok, err := dir.TryLock()
-	if !ok || err != nil {
+	if state.Held(s.startLock(id)) || dir.Remove() != nil {
 		return false
 	}
-	defer unlock()
-	if dir.Remove() != nil {
-		return false
-	}
+	os.Remove(s.startLock(id))
 	_ = s.giveBack(id)
 	return true
 }

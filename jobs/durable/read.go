@@ -189,12 +189,9 @@ func (s *Store) orphaned(dir *record.Dir, process *record.Process, hostLives fun
 	case lives:
 		return ""
 	}
-	// Who starts it holds the lock on its directory.
-	release, free, err := dir.TryLock()
-	if !free || err != nil {
+	if state.Held(hostwire.FilesOf(s.config.Home.Run(), s.config.SessionID).Starting(dir.Path())) {
 		return ""
 	}
-	release()
 	return "it was never started"
 }
 

@@ -41,12 +41,16 @@ func TestWhatARecordTells(t *testing.T) {
 		{name: "a job of another boot", host: alive, process: &record.Process{PID: 1, Boot: "another", Started: now}, status: jobs.Failed, detail: "lost: the machine was started again", lost: true},
 		{name: "a job that is about to be started by a host that lives", host: alive, status: jobs.Running},
 		{name: "a job whose starter died", host: dead, status: jobs.Failed, detail: "it was never started", lost: true},
-		{name: "a job whose starter is at work", host: dead, also: func(t *testing.T, _ state.Home, dir *record.Dir) {
-			release, ok, err := dir.TryLock()
+		{name: "a job whose starter is at work", host: dead, also: func(t *testing.T, home state.Home, dir *record.Dir) {
+			files := hostwire.FilesOf(home.Run(), session)
+			if err := home.Ensure(files.Jobs); err != nil {
+				t.Fatal(err)
+			}
+			lock, ok, err := state.TryLock(files.Starting(dir.Path()))
 			if !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			t.Cleanup(release)
+			t.Cleanup(func() { lock.Release() })
 		}, status: jobs.Running},
 		{name: "a job that was told to stop", host: alive, process: running, also: func(t *testing.T, _ state.Home, dir *record.Dir) {
 			if err := dir.MarkStopping("why"); err != nil {

@@ -434,7 +434,11 @@ func TestARecordIsFollowedOnceWhoeverFindsIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unlock, _, err := dir.TryLock()
+		files := hostwire.FilesOf(r.home.Run(), "s")
+		if err := r.home.Ensure(files.Jobs); err != nil {
+			t.Fatal(err)
+		}
+		lock, _, err := state.TryLock(files.Starting(path))
 		if err == nil {
 			err = dir.WriteAsk(record.NewAsk())
 		}
@@ -454,7 +458,7 @@ func TestARecordIsFollowedOnceWhoeverFindsIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unlock()
+		lock.Release()
 		if s := r.settled(<-found); s.Status != record.Completed {
 			t.Errorf("who found it hears of %+v", s)
 		}

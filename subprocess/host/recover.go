@@ -5,11 +5,13 @@ package host
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 
 	"hardshell/internal/hostwire"
 	"hardshell/internal/proctree"
 	"hardshell/internal/record"
+	"hardshell/internal/state"
 )
 
 // hostLives reports whether a host of the session lives.
@@ -50,7 +52,7 @@ func (r *Runtime) current() *link {
 
 // recover completes the record of a command whose host is dead: what is left of
 // the command is killed. It is false when somebody is about to start it, who
-// holds the lock on its directory; starting says that this is the caller.
+// holds a lock for that; starting says that this is the caller.
 func (w *Recorded) recover(starting bool) bool {
 	dir, err := record.Open(w.Path())
 	if err != nil {
@@ -62,11 +64,11 @@ func (w *Recorded) recover(starting bool) bool {
 	}
 	defer dir.Close()
 	if !starting {
-		release, ok, err := dir.TryLock()
-		if !ok || err != nil {
+		path := hostwire.FilesOf(w.runtime.config.Home.Run(), w.runtime.config.SessionID).Starting(w.Path())
+		if state.Held(path) {
 			return false
 		}
-		defer release()
+		defer os.Remove(path) // of a starter that died
 	}
 	if w.readStatus() {
 		return true
