@@ -22,6 +22,8 @@ type endedDocument struct {
 	// that somebody keeps.
 	Ended bool `json:"ended"`
 	Host  int  `json:"host,omitempty"`
+	// Survivors are processes that could not be ended.
+	Survivors []int `json:"survivors,omitempty"`
 }
 
 func (a *app) sessionsEndCommand() *cobra.Command {
@@ -96,13 +98,17 @@ func (a *app) endSession(ctx context.Context, home state.Home, id string) error 
 	if document.Host, document.Ended, err = endHost(signals.ctx, home, id); err != nil {
 		return signals.explain(err)
 	}
+	if document.Ended {
+		// What jobs left behind whose host was killed.
+		document.Survivors = compose.EndLeftovers(home, id)
+	}
 	if signals.ctx.Err() != nil {
 		return exitStatus(signals.interruption())
 	}
 	if err := a.printEnded(document); err != nil {
 		return err
 	}
-	if !document.Ended {
+	if !document.Ended || len(document.Survivors) > 0 {
 		return exitStatus(exitError)
 	}
 	return nil
@@ -132,6 +138,9 @@ func (a *app) printEnded(d endedDocument) error {
 	if !d.Ended {
 		a.tell("the host of session %s (process %d) lives on: another program is attached to the session, or what it left in the background runs on. Close that program, or end everything with kill %d", d.Session, d.Host, d.Host)
 		return nil
+	}
+	for _, pid := range d.Survivors {
+		a.tell("process %d of the session is still running after SIGKILL", pid)
 	}
 	_, err := fmt.Fprintf(a.streams.Out, "session %s has ended\n", d.Session)
 	return err

@@ -185,6 +185,15 @@ func (c *Composition) Follow(id string) (jobs.Job, jobs.Producer, error) {
 	return c.Records.Open(id)
 }
 
+// leftoverGrace is the time between SIGTERM and SIGKILL for what dead hosts left.
+const leftoverGrace = 3 * time.Second
+
+// EndLeftovers ends what the jobs of a session left running whose host is dead,
+// and returns what resisted. It is called when the session has no host.
+func EndLeftovers(home state.Home, session string) (survivors []int) {
+	return endMarked(durable.Tags(home, session), leftoverGrace)
+}
+
 // WaitForHost waits until a session has no host, and reports whether that came
 // before ctx ended.
 func WaitForHost(ctx context.Context, home state.Home, session string) bool {

@@ -225,7 +225,7 @@ func (s *server) detached(c *client) {
 	switch {
 	case s.present > 0:
 	case !c.keep:
-		s.records.stop("the session has ended", func(*recorded) bool { return true })
+		s.stopLocked()
 	case s.patience > 0:
 		s.orphans = time.AfterFunc(s.patience, s.orphaned)
 	}

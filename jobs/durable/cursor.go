@@ -40,6 +40,7 @@ func (s *Store) cursor(id, key string) cursor {
 	if err != nil || json.Unmarshal(data, &c) != nil || c.Key != key {
 		return cursor{Key: key}
 	}
+	c.Stdout, c.Stderr = max(0, c.Stdout), max(0, c.Stderr)
 	return c
 }
 

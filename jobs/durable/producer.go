@@ -113,8 +113,13 @@ var limits = map[string]subprocess.Limit{
 // outcome is how a recorded command settled.
 func outcome(s *record.Status) jobs.Outcome {
 	o := jobs.Outcome{Finished: time.UnixMilli(s.Finished)}
-	if s.Status == record.Failed {
+	switch s.Status {
+	case record.Failed:
 		o.Status, o.Detail = jobs.Failed, s.Detail
+		return o
+	case record.Completed, record.Killed:
+	default:
+		o.Status, o.Detail = jobs.Failed, "how it ended cannot be read: it says "+oneLine(s.Status)
 		return o
 	}
 	ended := processState(s)
@@ -124,6 +129,8 @@ func outcome(s *record.Status) jobs.Outcome {
 }
 
 // ReadOutput implements jobs.Streaming.
+// When the place cannot be kept, because the disk is full, say, the text is handed
+// over all the same, and will be once more.
 func (p *producer) ReadOutput() (text string, err error) {
 	moved := p.store.move(p.id, p.ask.Key, func(c *cursor) {
 		settled := p.settled() // before the read: all output is then there
@@ -142,6 +149,9 @@ func (p *producer) ReadOutput() (text string, err error) {
 			text = jobs.OnOwnLine(text, jobs.Notes(ended.Sandbox, jobs.Unsuccessful(ended), p.store.config.Escalation))
 		}
 	})
+	if text != "" && err == nil {
+		return text, nil
+	}
 	return text, errors.Join(err, moved)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -225,4 +226,23 @@ func gone(err error, id string) error {
 		return unknown(id)
 	}
 	return err
+}
+
+// Tags are the marks of the processes that the jobs of a session have started
+// since the machine was, settled ones included.
+func Tags(home state.Home, session string) (tags []uint64) {
+	s := New(Config{Home: home, SessionID: session})
+	records, _ := filepath.Glob(filepath.Join(s.dir, "*"))
+	runs, _ := filepath.Glob(filepath.Join(s.dir, runPrefix+"*"))
+	for _, path := range append(records, runs...) {
+		dir, err := record.Open(path)
+		if err != nil {
+			continue
+		}
+		if process, err := dir.ReadProcess(); err == nil && process.Tag != 0 && process.Boot == record.BootID() {
+			tags = append(tags, process.Tag)
+		}
+		dir.Close()
+	}
+	return tags
 }

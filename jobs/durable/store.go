@@ -181,3 +181,9 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 func (u unreadable) Done() <-chan struct{} { return closed }
 func (u unreadable) Outcome() jobs.Outcome { return u.outcome }
 func (u unreadable) Cancel(string) error   { return nil }
+
+// Reported is true: that a record is damaged is seen in every list, and is no
+// news of a job's end.
+func (u unreadable) Reported() bool  { return true }
+func (u unreadable) MarkReported()   {}
+func (u unreadable) UnmarkReported() {}
