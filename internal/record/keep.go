@@ -1,7 +1,7 @@
 package record
 
 const (
-	// maxMove is the most that one call moves, and what pipes are enlarged to.
+	// maxMove is the most that one call moves.
 	maxMove = 1 << 20
 	// punchStep is how much is given up at once. With what one call adds beyond
 	// the cap, a log holds at most twice as much more than its cap.

@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// busy is how much a stream has brought when its pipe is enlarged.
-	busy = 128 << 10
 	// copyChunk is read at once where bytes are copied.
 	copyChunk = 256 << 10
 )
@@ -25,10 +23,6 @@ var chunks = sync.Pool{New: func() any { return new([copyChunk]byte) }}
 // that there is nothing now. Any other error is the pipe's: no failure of the
 // disk is returned.
 func (w *Writer) Splice(pipe int) (n int64, err error) {
-	if !w.grown && w.total.Load() >= busy {
-		w.grown = true
-		growPipe(pipe)
-	}
 	for {
 		room := w.room()
 		switch {

@@ -44,7 +44,3 @@ func punch(file int, from, n int64) error {
 		}
 	}
 }
-
-// growPipe enlarges a busy pipe. It may be refused: a user's pipes together are
-// limited (pipe(7), pipe-user-pages-soft), and only speed is lost.
-func growPipe(pipe int) { unix.FcntlInt(uintptr(pipe), unix.F_SETPIPE_SZ, maxMove) }

@@ -26,7 +26,6 @@ type Writer struct {
 	last  atomic.Int64 // when bytes came; since epoch
 
 	copying bool // the file system refuses splice(2)
-	grown   bool // the pipe was enlarged
 	probed  bool // whether holes can be punched is known
 
 	mu     sync.Mutex // guards what follows: written by the goroutine above, read by Status
