@@ -219,7 +219,10 @@ func (h *Harness) Call(ctx context.Context, name string, args json.RawMessage) t
 func (h *Harness) Close(ctx context.Context) error {
 	h.closeOnce.Do(func() {
 		if h.parts.Jobs != nil {
-			h.closeErr = h.parts.Jobs.Close(ctx)
+			// What it does not wait for any longer ends with its runtime.
+			if err := h.parts.Jobs.Close(ctx); err != nil && ctx.Err() == nil {
+				h.closeErr = err
+			}
 		}
 		if h.parts.Records != nil {
 			if err := h.parts.Records.Tidy(); err != nil {

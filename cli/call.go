@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -149,5 +150,20 @@ func (a *app) printContent(result tool.Result) error {
 			return err
 		}
 	}
-	return nil
+	return a.endLine(result)
+}
+
+// endLine ends the last line of a result on a terminal, for the prompt that
+// follows.
+func (a *app) endLine(result tool.Result) error {
+	text, _ := result.SoleText()
+	out, ok := a.streams.Out.(*sink)
+	if !ok || strings.HasSuffix(text, "\n") {
+		return nil
+	}
+	if width, _ := terminalSize(out.w); width == 0 {
+		return nil
+	}
+	_, err := io.WriteString(a.streams.Out, "\n")
+	return err
 }

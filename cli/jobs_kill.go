@@ -59,14 +59,13 @@ func (a *app) killJobs(ctx context.Context, home state.Home, ids []string, reaso
 	signals := watchSignals(ctx)
 	defer signals.stop()
 	<-signals.ready
-	// All of them are looked for before the first is ended.
-	for _, id := range ids {
-		if _, err := a.readJob(home, id); err != nil {
+	document := killedDocument{Jobs: []killedJob{}}
+	var failed error
+	if len(ids) == 1 { // nothing is opened for what is not there
+		if _, err := a.readJob(home, ids[0]); err != nil {
 			return err
 		}
 	}
-	document := killedDocument{Jobs: []killedJob{}}
-	var failed error
 	err := a.withJobs(signals.ctx, func(h *hardshell.Harness) error {
 		for _, id := range ids {
 			killed, err := a.killJob(signals.ctx, h, home, id, reason)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +36,11 @@ func (w *work) settle(status jobs.Status, detail string) {
 
 func TestTheToolsWorkWithTheRegistryOfJobs(t *testing.T) {
 	t.Parallel()
+	// Its time passes only when everybody waits.
+	synctest.Test(t, testTheToolsWithTheRegistry)
+}
+
+func testTheToolsWithTheRegistry(t *testing.T) {
 	registry := jobs.New(jobs.Options{})
 	owner, settled := jobs.NewOwner("s1"), make(chan string, 8)
 	tools, _, pipeline := registered(t, registry, tooljobs.Config{
