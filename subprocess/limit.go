@@ -3,7 +3,7 @@ package subprocess
 // Limit names what a record bounds.
 type Limit string
 
-// The limits of a record. Passing one ends the child as Terminate does.
+// The limits of a record, by the names that its status has for them. Passing one ends the child as Terminate does.
 const (
 	// LimitRuntime bounds the time from the spawn.
 	LimitRuntime Limit = "runtime"

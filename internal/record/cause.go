@@ -9,3 +9,12 @@ const (
 	CauseOutput  = "output"  // it wrote too much
 	CauseLost    = "lost"    // who looked after it died: how it ended is not known
 )
+
+// Limit is the cause of a command that passed a limit of its Ask, else "".
+func (s *Status) Limit() string {
+	switch s.Cause {
+	case CauseRuntime, CauseSilence, CauseMemory, CauseOutput:
+		return s.Cause
+	}
+	return ""
+}

@@ -80,13 +80,10 @@ func (p *producer) settled() bool {
 // processState is the outcome of a recorded command in the words of the shell.
 func processState(s *record.Status) shell.ProcessState {
 	out := shell.ProcessState{
-		Status: shell.Completed, ExitCode: s.ExitCode, Signal: s.Signal, Survivors: s.Survivors,
+		Status: shell.Completed, ExitCode: s.ExitCode, Signal: s.Signal, Survivors: s.Survivors, Limit: subprocess.Limit(s.Limit()),
 	}
 	if s.Status == record.Killed {
 		out.Status = shell.Killed
-	}
-	if limit, ok := limits[s.Cause]; ok {
-		out.Limit = limit
 	}
 	if s.Sandbox != nil {
 		info := new(sandbox.Info)
@@ -101,13 +98,6 @@ func processState(s *record.Status) shell.ProcessState {
 		}
 	}
 	return out
-}
-
-var limits = map[string]subprocess.Limit{
-	record.CauseRuntime: subprocess.LimitRuntime,
-	record.CauseSilence: subprocess.LimitSilence,
-	record.CauseMemory:  subprocess.LimitMemory,
-	record.CauseOutput:  subprocess.LimitOutput,
 }
 
 // outcome is how a recorded command settled.

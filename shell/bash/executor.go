@@ -112,10 +112,6 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 		return nil, subprocess.AbortedBeforeSpawn(ctx)
 	}
 	config := e.config.Load()
-	// One context carries both causes, so that only the first one counts.
-	run, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	began := time.Now()
 	maxSpill := config.MaxSpillBytes
 	if spec.NoSpill {
 		maxSpill = 0
@@ -129,6 +125,10 @@ func (e *Executor) Run(ctx context.Context, spec shell.Spec) (*shell.Result, err
 		out.record(spec.StdoutMaxBytes, config.MaxOutputBytes)
 		return e.runRecorded(ctx, spec, out)
 	}
+	// One context carries both causes, so that only the first one counts.
+	run, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	began := time.Now()
 	child, err := e.spawn(run, &spec, out)
 	if err != nil {
 		return nil, err

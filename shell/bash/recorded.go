@@ -15,6 +15,7 @@ func (e *Executor) runRecorded(ctx context.Context, spec shell.Spec, out outputs
 	// The caller's context ends the command as long as the caller waits for it.
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	waiting := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	defer waiting()
 	child, err := e.spawn(own, &spec, out)
 	if err != nil {
 		cancel(nil)

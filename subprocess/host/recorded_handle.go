@@ -109,14 +109,6 @@ const maxReader = 1 << 30
 // Exited implements subprocess.Handle. How it ended comes with the record.
 func (h *recordedHandle) Exited() <-chan struct{} { return h.Done() }
 
-// limits are the causes that are limits of the record.
-var limits = map[string]subprocess.Limit{
-	record.CauseRuntime: subprocess.LimitRuntime,
-	record.CauseSilence: subprocess.LimitSilence,
-	record.CauseMemory:  subprocess.LimitMemory,
-	record.CauseOutput:  subprocess.LimitOutput,
-}
-
 // Exit implements subprocess.Handle.
 func (h *recordedHandle) Exit() subprocess.Exit {
 	s := h.Status()
@@ -124,7 +116,7 @@ func (h *recordedHandle) Exit() subprocess.Exit {
 		return subprocess.Exit{}
 	}
 	exit := subprocess.Exit{
-		Code: -1, Signal: s.Signal, Duration: time.Duration(s.DurationMs) * time.Millisecond, Limit: limits[s.Cause],
+		Code: -1, Signal: s.Signal, Duration: time.Duration(s.DurationMs) * time.Millisecond, Limit: subprocess.Limit(s.Limit()),
 	}
 	if s.ExitCode != nil {
 		exit.Code = *s.ExitCode

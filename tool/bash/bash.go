@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hardshell/internal/fault"
+	"hardshell/internal/prose"
 	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shellenv"
@@ -58,7 +59,7 @@ func New(executor shell.Executor, environment Environment, config Config) (*tool
 	mode, confines := executor.SandboxMode()
 	b := &bash{
 		executor: executor, environment: environment, config: config,
-		mode: mode, confines: confines, prose: parseProse(source),
+		mode: mode, confines: confines, prose: prose.Parse(source),
 	}
 	return tool.New(tool.Definition[Input, Output]{
 		Name:          Name,
@@ -81,7 +82,7 @@ type bash struct {
 	config      Config
 	mode        sandbox.Mode
 	confines    bool
-	prose       prose
+	prose       prose.Sections
 }
 
 // run is the body of a call.

@@ -27,7 +27,7 @@ func (t *Tools) inputTool() (*tool.Tool, error) {
 		Description: t.prose[InputName],
 		// The program may be anything, a shell for instance.
 		Annotations: tool.Annotations{Destructive: true, OpenWorld: true},
-		Refine:      t.prose.describe(InputName),
+		Refine:      t.describe(InputName),
 		Run:         t.input,
 		Render:      Sent.render,
 		PresentCall: func(in InputInput) tool.View {

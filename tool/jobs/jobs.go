@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hardshell/internal/fault"
+	"hardshell/internal/prose"
 	"hardshell/jobs"
 	"hardshell/shell"
 	"hardshell/subprocess"
@@ -61,7 +62,7 @@ type Config struct {
 type Tools struct {
 	registry Registry
 	config   Config
-	prose    prose
+	prose    prose.Sections
 }
 
 // New returns the tools over a registry. A wait that is shorter than a
@@ -87,7 +88,7 @@ func New(registry Registry, config Config) (*Tools, error) {
 	case config.RereadBytes < 0:
 		return nil, fault.New(fault.InvalidArgument, "tool-jobs: rereadBytes must be 1 or more, got %d", config.RereadBytes)
 	}
-	return &Tools{registry: registry, config: config, prose: parseProse(source)}, nil
+	return &Tools{registry: registry, config: config, prose: prose.Parse(source)}, nil
 }
 
 // Register adds the four tools to a registry of tools, until remove is called.

@@ -36,7 +36,7 @@ func (t *Tools) killTool() (*tool.Tool, error) {
 		Name:        KillName,
 		Description: t.prose[KillName],
 		Annotations: tool.Annotations{Destructive: true},
-		Refine:      t.prose.describe(KillName),
+		Refine:      t.describe(KillName),
 		OutputSchema: func() (*jsonschema.Schema, error) {
 			schema, err := tool.SchemaFor[Kill]()
 			if err == nil {

@@ -44,7 +44,7 @@ func (t *Tools) outputTool() (*tool.Tool, error) {
 		Description: t.prose[OutputName],
 		Annotations: tool.Annotations{ReadOnly: true},
 		Refine: func(schema *jsonschema.Schema) {
-			t.prose.describe(OutputName)(schema)
+			t.describe(OutputName)(schema)
 			schema.Properties["stream"].Enum = []any{string(subprocess.Stdout), string(subprocess.Stderr)}
 		},
 		Run:    t.output,
