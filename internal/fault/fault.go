@@ -35,6 +35,12 @@ const (
 	ForeignJob            Code = "FOREIGN_JOB"
 	JobLimit              Code = "JOB_LIMIT"
 	LockTimeout           Code = "LOCK_TIMEOUT"
+	SettingsConflict      Code = "SETTINGS_CONFLICT"
+	SettingsInvalid       Code = "SETTINGS_INVALID"
+	SettingsUnknown       Code = "SETTINGS_UNKNOWN_NAMESPACE"
+	SettingsReadOnly      Code = "SETTINGS_READ_ONLY"
+	PathNotContainer      Code = "PATH_NOT_CONTAINER"
+	DocumentInvalid       Code = "DOCUMENT_INVALID"
 	Invariant             Code = "INVARIANT"
 )
 
