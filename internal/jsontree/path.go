@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Path names a place in a tree by the keys of maps that lead to it. Arrays have
@@ -44,6 +45,9 @@ func isName(key string) bool {
 // strings in brackets. "" and "$" are the root, and what String returns is read
 // back.
 func ParsePath(text string) (Path, error) {
+	if !utf8.ValidString(text) {
+		return nil, errPath(text, "it is not UTF-8")
+	}
 	rest := text
 	if cut, ok := strings.CutPrefix(text, "$"); ok && (cut == "" || cut[0] == '.' || cut[0] == '[') {
 		rest = strings.TrimPrefix(cut, ".")
