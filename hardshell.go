@@ -24,13 +24,13 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
-	"time"
 
 	"hardshell/compose"
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
 	"hardshell/jobs"
 	"hardshell/sandbox"
+	"hardshell/settings"
 	"hardshell/shell"
 	"hardshell/shellenv"
 	"hardshell/subprocess"
@@ -57,8 +57,10 @@ type Options struct {
 	// argument "session-host". The host spawns the session's commands, and holds
 	// its sandbox between one harness and the next. Without it this process does.
 	SessionHost []string
-	// Rows is the composition; nil is DefaultComposition.
-	Rows []compose.Row
+	// Rows is the composition; nil is DefaultComposition, changed by compose.yaml
+	// in the home and by Patches, files of the same kind, in their order.
+	Rows    []compose.Row
+	Patches []string
 	// MaxJobs is how many background jobs may run at once; 0 leaves the
 	// composition's 10.
 	MaxJobs int
@@ -113,9 +115,11 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 	}
 	rows := o.Rows
 	if rows == nil {
-		rows = compose.Default()
+		if rows, err = compose.Rows(home, o.Patches, o.Log); err != nil {
+			return nil, err
+		}
 	}
-	parts, err := compose.Build(rows, compose.Surroundings{
+	parts, err := compose.Build(ctx, rows, compose.Surroundings{
 		Home: home, SessionID: id, Workspace: workspace, Durable: o.Session != "", Host: o.SessionHost, OneShot: o.OneShot,
 		Overrides: compose.Overrides{Mode: o.Mode, Network: o.Network, WritableRoots: o.WritableRoots, MaxJobs: o.MaxJobs},
 		Log:       o.Log,
@@ -134,19 +138,20 @@ func (h *Harness) Session() tool.Session { return h.session }
 
 // Shell is the executor, for callers that resolve and run themselves. Run and
 // Start add the session's facts.
-func (h *Harness) Shell() shell.Executor { return h.parts.Shell }
+func (h *Harness) Shell() shell.Executor { return h.parts.Shell() }
 
 // Policy is what confines a command that says nothing itself. The caller may
 // change its copy and give it to a request.
 func (h *Harness) Policy() sandbox.Policy {
-	if h.parts.Policies == nil {
+	policies := h.parts.Policies()
+	if policies == nil {
 		return sandbox.Policy{Mode: sandbox.DangerFullAccess, WorkspaceRoot: h.session.workspace, SessionID: h.session.id}
 	}
-	return h.parts.Policies.Default()
+	return policies.Default()
 }
 
 // Environment is the registry of managed DSH_* facts.
-func (h *Harness) Environment() *shellenv.Registry { return h.parts.Environment }
+func (h *Harness) Environment() *shellenv.Registry { return h.parts.Environment() }
 
 // Tools are the tools that a model is given.
 func (h *Harness) Tools() *tool.Registry { return h.parts.Tools }
@@ -156,10 +161,10 @@ func (h *Harness) Pipeline() *tool.Pipeline { return h.parts.Pipeline }
 
 // Jobs is the registry of background jobs, and Owner who owns those of this
 // session.
-func (h *Harness) Jobs() *jobs.Registry { return h.parts.Jobs }
+func (h *Harness) Jobs() *jobs.Registry { return h.parts.Jobs() }
 
 // Owner is the owner of this session's jobs.
-func (h *Harness) Owner() *jobs.Owner { return h.parts.Owner }
+func (h *Harness) Owner() *jobs.Owner { return h.parts.Owner() }
 
 // Notices returns what has not been told yet of jobs that have settled, each
 // once: whoever takes them tells them, and then calls Told. What was not told when
@@ -179,11 +184,26 @@ func (h *Harness) FollowJob(id string) (jobs.Job, jobs.Producer, error) { return
 // all of them, and returns their ids. It does nothing in a session whose jobs
 // are not kept.
 func (h *Harness) PruneJobs(everything bool) ([]string, error) {
-	if h.parts.Records == nil {
+	records := h.parts.Records()
+	if records == nil {
 		return nil, nil
 	}
-	return h.parts.Records.Prune(everything)
+	return records.Prune(everything)
 }
+
+// Settings are the user's, nil in a composition without them. A change applies to
+// the next command, unless its namespace says otherwise.
+func (h *Harness) Settings() *settings.Service { return h.parts.Settings() }
+
+// Rows are the rows of the composition as they stand.
+func (h *Harness) Rows() []compose.Row { return h.parts.Rows() }
+
+// Reload gives a row of the composition another configuration while the rest runs
+// on: see compose.Composition.Reload.
+func (h *Harness) Reload(ctx context.Context, row compose.Row) error { return h.parts.Reload(ctx, row) }
+
+// Check names every row of the composition that is not at work, and why.
+func (h *Harness) Check() error { return h.parts.Check() }
 
 // Run runs one request in the foreground, in the workspace unless it names a
 // directory; a relative one is taken from the workspace. A policy that confines
@@ -194,7 +214,7 @@ func (h *Harness) Run(ctx context.Context, request shell.Request) (*shell.Result
 	if err != nil {
 		return nil, err
 	}
-	return h.parts.Shell.Run(ctx, spec)
+	return h.parts.Shell().Run(ctx, spec)
 }
 
 // Start begins one request in the background. The process ends with the
@@ -204,7 +224,7 @@ func (h *Harness) Start(ctx context.Context, request shell.Request) (shell.Proce
 	if err != nil {
 		return nil, err
 	}
-	return h.parts.Shell.Start(ctx, spec)
+	return h.parts.Shell().Start(ctx, spec)
 }
 
 // Call calls a tool exactly as a model would, through the whole pipeline. Args
@@ -217,58 +237,26 @@ func (h *Harness) Call(ctx context.Context, name string, args json.RawMessage) t
 // keeps, and returns when all are gone. When ctx ends, the grace is cut short. The error names what resisted. Later calls
 // return the same.
 func (h *Harness) Close(ctx context.Context) error {
-	h.closeOnce.Do(func() {
-		if h.parts.Jobs != nil {
-			// What it does not wait for any longer ends with its runtime.
-			if err := h.parts.Jobs.Close(ctx); err != nil && ctx.Err() == nil {
-				h.closeErr = err
-			}
-		}
-		if h.parts.Records != nil {
-			if err := h.parts.Records.Tidy(); err != nil {
-				h.log.Debug("old jobs were not all removed", "error", err)
-			}
-		}
-		h.closeErr = errors.Join(h.closeErr, h.parts.Runtime.Close(ctx))
-		if h.parts.Sandbox != nil {
-			h.closeErr = errors.Join(h.closeErr, h.parts.Sandbox.Close())
-		}
-		if h.parts.Runtime.Spilled() {
-			// Those who leave files behind sweep what is old.
-			if _, err := state.Sweep(h.home.Spills(), spillRetention); err != nil {
-				h.log.Debug("old spill files were not all removed", "error", err)
-			}
-		}
-	})
+	h.closeOnce.Do(func() { h.closeErr = h.parts.Close(ctx) })
 	return h.closeErr
 }
-
-// spillRetention is how long the file of a stream that outgrew its window stays
-// readable.
-const spillRetention = 7 * 24 * time.Hour
 
 // resolve completes a request with the session's facts.
 func (h *Harness) resolve(request shell.Request) (shell.Spec, error) {
 	if policy := request.SandboxPolicy; policy != nil && policy.Mode != sandbox.DangerFullAccess {
-		if _, confines := h.parts.Shell.SandboxMode(); !confines {
+		if _, confines := h.parts.Shell().SandboxMode(); !confines {
 			return shell.Spec{}, sandbox.Unavailable(policy.Mode, "this composition does not confine")
 		}
 	}
-	switch {
-	case request.Workdir == "":
-		request.Workdir = h.session.workspace
-	case !filepath.IsAbs(request.Workdir):
-		// Joined as text: the kernel follows links before it takes dots away.
-		request.Workdir = h.session.workspace + "/" + request.Workdir
-	}
-	facts, err := h.parts.Environment.Collect(shellenv.Execution{
+	request.Workdir = h.parts.Workdir(request.Workdir)
+	facts, err := h.parts.Environment().Collect(shellenv.Execution{
 		SessionID: h.session.id, SessionLog: h.session.log,
 	})
 	if err != nil {
 		h.log.Warn("some managed variables are missing", "error", err)
 	}
 	request.DshEnv = request.DshEnv.Merge(facts)
-	return h.parts.Shell.Resolve(request)
+	return h.parts.Shell().Resolve(request)
 }
 
 // session is the live handle of a harness's session.

@@ -10,13 +10,13 @@ import (
 )
 
 // seams are the packages that hold an interface and its vocabulary.
-var seams = []string{"shell", "subprocess", "sandbox", "shellenv"}
+var seams = []string{"shell", "subprocess", "sandbox", "shellenv", "settings", "settings/schema"}
 
 // suites are the conformance suites of seams: they are imported by tests only.
-var suites = []string{"shell/shelltest", "subprocess/subprocesstest", "sandbox/sandboxtest", "jobs/jobstest"}
+var suites = []string{"shell/shelltest", "subprocess/subprocesstest", "sandbox/sandboxtest", "jobs/jobstest", "settings/settingstest"}
 
 // providers are the packages that implement a seam.
-var providers = []string{"shell/bash", "shell/confined", "subprocess/local", "subprocess/host", "sandbox/native", "sandbox/policy"}
+var providers = []string{"shell/bash", "shell/confined", "subprocess/local", "subprocess/host", "sandbox/native", "sandbox/policy", "settings/file"}
 
 // roots put things together, and so may import everything below.
 var roots = []string{"", "compose", "host", "bench"}
@@ -29,6 +29,10 @@ func mayImport(from, to string) bool {
 	switch {
 	case within(from, "internal"):
 		return false
+	case from == "plugin":
+		return false
+	case from == "settings/schema":
+		return false // a schema knows of no service
 	case from == "jobs":
 		return contains(seams, to)
 	case from == "jobs/jobstest", from == "jobs/durable":
@@ -115,6 +119,9 @@ func TestLayerRuleRefusesWhatItShould(t *testing.T) {
 		{"cli", "subprocess/local"},
 		{"cmd/hardshell", "shell"},
 		{"compose", "cli"},
+		{"plugin", "shell"},
+		{"settings", "plugin"},
+		{"settings/schema", "settings"},
 		{"newcomer", "shell"},
 	} {
 		if mayImport(c.from, c.to) {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 
@@ -27,7 +29,8 @@ A background job (run_in_background) needs a session to belong to: name one with
 --session. What is news of the session's jobs is then told after the result, on
 standard error, or with --json in "notices".
 
-The exit status is 0, 1 when the result is an error, and 2 for bad usage.`,
+The exit status is 0, 1 when the result is an error, and 2 for bad usage, arguments
+that are no JSON among it.`,
 		Example: `  hardshell call bash '{"command":"date","description":"Tell the time"}'
   hardshell call bash --json - < arguments.json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -56,7 +59,7 @@ const maxArguments = 64 << 20
 // arguments reads the JSON of a call.
 func (a *app) arguments(args []string) (json.RawMessage, error) {
 	if len(args) == 1 && args[0] != "-" {
-		return json.RawMessage(args[0]), nil
+		return checkJSON([]byte(args[0]))
 	}
 	data, err := io.ReadAll(io.LimitReader(a.streams.In, maxArguments+1))
 	if err != nil {
@@ -65,8 +68,27 @@ func (a *app) arguments(args []string) (json.RawMessage, error) {
 	if len(data) > maxArguments {
 		return nil, usagef("the arguments are longer than %d bytes", maxArguments)
 	}
-	return data, nil
+	return checkJSON(data)
 }
+
+// checkJSON refuses what is no JSON, and says where. It quotes nothing: there may
+// be secrets around. Nothing at all is no mistake.
+func checkJSON(data []byte) (json.RawMessage, error) {
+	var raw json.RawMessage
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(data, &raw); {
+	case len(data) == 0 || err == nil:
+		return data, nil
+	case !errors.As(err, &syntax):
+		return nil, usagef("the arguments are not valid JSON")
+	case errors.Is(json.NewDecoder(bytes.NewReader(data)).Decode(&raw), io.ErrUnexpectedEOF):
+		return nil, usagef("the arguments are not valid JSON: they end after byte %d, before the JSON does; %s", len(data), quoteThem)
+	default:
+		return nil, usagef("the arguments are not valid JSON: byte %d of %d does not belong there; %s", syntax.Offset, len(data), quoteThem)
+	}
+}
+
+const quoteThem = "quote them for the shell, or give them on standard input"
 
 func (a *app) call(ctx context.Context, workspace, name string, arguments json.RawMessage) error {
 	signals := watchSignals(ctx)
@@ -111,6 +133,9 @@ func (a *app) printCall(result tool.Result, notices []jobs.Notice) (told []jobs.
 	if a.json {
 		if err := a.printJSON(callDocument{result, notices}); err != nil {
 			return nil, err
+		}
+		if lost(a.streams.Out) {
+			return nil, nil
 		}
 		return notices, nil
 	}

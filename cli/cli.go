@@ -24,6 +24,7 @@ const (
 	exitUsage     = 2   // bad flags or arguments
 	exitTimedOut  = 124 // the command's timeout passed
 	exitFailed    = 125 // the command could not be run
+	exitNoJob     = 127 // there is no job to wait for, as in a shell
 	exitInterrupt = 130 // Ctrl-C
 	exitPiped     = 141 // nobody reads standard output, as after SIGPIPE
 )
@@ -84,6 +85,14 @@ type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// statusError is an error with an exit status of its own.
+type statusError struct {
+	status int
+	error
+}
+
+func (e statusError) Unwrap() error { return e.error }
+
 // usageError is a mistake in the flags or arguments.
 type usageError struct{ err error }
 
@@ -97,6 +106,7 @@ func usagef(format string, args ...any) error {
 // root makes the command tree. When the first argument names a command, only
 // that one is made: the others would cost a cold start a tenth of its time.
 func (a *app) root(args []string) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "hardshell",
 		Short: "The shell that an AI agent can be given",
@@ -109,14 +119,27 @@ for bash: the same options and output, confined.`,
   hardshell run --timeout 30s --json -- make -j2 test
   hardshell call bash '{"command":"ls","description":"List the files"}'
   hardshell jobs list --session s`,
-		SilenceUsage:     true,
-		SilenceErrors:    true,
-		PersistentPreRun: func(*cobra.Command, []string) { a.parsed = true },
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.parsed = true
+			return a.checkJSONFlag(cmd)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return a.printVersion()
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "directory of all state (default $DSH_HOME, else ~/.hardshell)")
 	flags.StringVar(&a.session, "session", "", "session that commands belong to (default: a throw-away one)")
 	flags.StringVar(&a.logLevel, "log-level", "warn", "what is told on standard error: debug, info, warn or error")
+	flags.BoolVar(&a.json, "json", false, "")
+	// The commands that have it say what it does there.
+	_ = flags.MarkHidden("json") // it fails only for a flag that does not exist
 	complete(root, "log-level", "debug", "info", "warn", "error")
 	// It fails only for a flag that does not exist.
 	_ = root.RegisterFlagCompletionFunc("session", func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -180,7 +203,10 @@ func (a *app) fail(err error) int {
 	}
 	status, code := exitFailed, fault.CodeOf(err)
 	var usage usageError
+	var own statusError
 	switch {
+	case errors.As(err, &own):
+		status = own.status
 	case errors.As(err, &usage):
 		status = exitUsage
 		code = cmp.Or(code, fault.InvalidArgument)
@@ -234,7 +260,7 @@ func (a *app) say(format string, args ...any) bool {
 	}()
 	select {
 	case err := <-told:
-		return err == nil
+		return err == nil && !lost(a.streams.Err)
 	case <-time.After(time.Second):
 		return false
 	}
@@ -250,6 +276,16 @@ func (a *app) printJSON(v any) error {
 // jsonFlag adds --json, which every command that prints a result has.
 func (a *app) jsonFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.json, "json", false, "print exactly one JSON document on standard output")
+}
+
+// checkJSONFlag refuses --json of a command that has none: it may stand before
+// the name of the command, where every one reads it.
+func (a *app) checkJSONFlag(cmd *cobra.Command) error {
+	root := cmd.Root()
+	if !a.json || cmd == root || cmd.LocalNonPersistentFlags().Lookup("json") != nil {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s prints no JSON: leave --json out\nSee '%s --help'", cmd.CommandPath(), cmd.CommandPath())}
 }
 
 // complete offers fixed words for a flag.

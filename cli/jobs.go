@@ -79,12 +79,25 @@ func firstExample(cmd *cobra.Command) string {
 	return strings.TrimSpace(line)
 }
 
-// statusWords are how a job is, in words.
+// statusWords are how a job is, in words, for a line.
 func statusWords(job jobs.Job) string {
-	if job.Detail == "" {
-		return string(job.Status)
+	words := string(job.Status)
+	if job.Detail != "" {
+		words += ", " + job.Detail
 	}
-	return string(job.Status) + ", " + job.Detail
+	return clean(words)
+}
+
+// maxReason is how many characters of a reason stand in a line.
+const maxReason = 80
+
+// statusAndReason are statusWords, and why somebody ended the job.
+func statusAndReason(info compose.JobInfo) string {
+	words := statusWords(info.Job)
+	if reason := clean(info.Reason); reason != "" {
+		words += " (" + cut(reason, maxReason) + ")"
+	}
+	return words
 }
 
 // completeJobs offers the ids of the session's jobs, with alive only of those

@@ -49,7 +49,7 @@ at once; with --wait it does when they have settled. The model is told.`,
 			return a.killJobs(cmd.Context(), home, args, reason, wait)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record of the job")
+	cmd.Flags().StringVar(&reason, "reason", "", "why: jobs list and jobs wait show it")
 	cmd.Flags().BoolVar(&wait, "wait", false, "return when the jobs have settled")
 	a.jsonFlag(cmd)
 	return cmd
@@ -91,7 +91,7 @@ func (a *app) killJobs(ctx context.Context, home state.Home, ids []string, reaso
 			}
 			document.Jobs[i].Job = info
 			if killed.Outcome == tooljobs.CancellationRequested && !a.json && info.Status.Terminal() {
-				fmt.Fprintf(a.streams.Out, "%s %s\n", info.ID, clean(statusWords(info.Job)))
+				fmt.Fprintf(a.streams.Out, "%s %s\n", info.ID, statusAndReason(info))
 			}
 		}
 		return nil

@@ -117,7 +117,7 @@ func jobsTable(list []compose.JobInfo, sessions bool, out screen, now time.Time)
 	}
 	t.add(cells...)
 	for _, info := range list {
-		status := clean(statusWords(info.Job))
+		status := statusAndReason(info)
 		if out.width > 0 {
 			status = cut(status, statusWidth(out.width))
 		}

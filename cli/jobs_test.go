@@ -151,7 +151,7 @@ func TestTwoProcessesShareTheJobsOfASession(t *testing.T) {
 			t.Errorf("status %d, %d bytes, %d bytes of standard error", status, len(out), len(errs))
 		}
 	}
-	if status, out, errs := waiter.end(); status != 0 || out != "bash-1 completed, exit code: 4\n" || errs != "" {
+	if status, out, errs := waiter.end(); status != 4 || out != "bash-1 completed, exit code: 4\n" || errs != "" {
 		t.Errorf("status %d, %q, %q", status, out, errs)
 	}
 }
@@ -196,7 +196,10 @@ func TestAJobOfADeadHostIsShownAsItIsAndThenCompleted(t *testing.T) {
 			if _, err := os.Stat(status); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the record was completed by one who looked: %v", err)
 			}
-			out := h.expect(complete...)
+			code, out, _ := h.run(complete...)
+			if failed := complete[1] == "wait"; failed != (code == 125) || !failed && code != 0 {
+				t.Errorf("%q: status %d", complete, code)
+			}
 			want := map[string]string{
 				"wait": "bash-1 failed, the session host died\n", "prune": "bash-1\n", "end": "session s has ended\n",
 				"kill": "job bash-1 had already finished [status: failed, the session host died]\n",

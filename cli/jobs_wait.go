@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hardshell"
 	"hardshell/compose"
+	"hardshell/internal/fault"
+	"hardshell/internal/signame"
 	"hardshell/internal/state"
 	"hardshell/jobs"
 	"hardshell/shell"
@@ -23,8 +27,11 @@ func (a *app) jobsWaitCommand() *cobra.Command {
 		Long: `Wait until a job has settled, and print how it ended. The model is told of it all
 the same.
 
-The exit status is 0 when the job has settled, however it ended, and 124 when
---timeout passed before.`,
+The exit status is that of the job, as with the wait of a shell: its exit code, or
+128+N when signal N ended it, also when it was killed or passed a limit (143 when it
+was, and ended by itself then). It is 125 when the job failed: it never ran, or its
+host died; 124 when --timeout passed before the job had settled; and 127 when there
+is no such job.`,
 		Example: `  hardshell jobs wait bash-1 --session s
   hardshell jobs wait bash-1 --session s --timeout 5m --json`,
 		Args:              oneJob,
@@ -36,27 +43,17 @@ The exit status is 0 when the job has settled, however it ended, and 124 when
 			}
 			bound := shell.NoTimeout
 			if cmd.Flags().Changed("timeout") && timeout != "none" {
-				d, ok := positiveDuration(timeout)
-				if !ok {
-					return usagef("--timeout %q is no positive duration: use 90s, 5m, bare milliseconds, or none", timeout)
+				var err error
+				if bound, err = readDuration(timeout); err != nil {
+					return err
 				}
-				bound = d
 			}
 			return a.waitForJob(cmd.Context(), home, args[0], bound)
 		},
 	}
-	cmd.Flags().StringVar(&timeout, "timeout", "", "longest wait: a duration such as 90s or 5m, bare milliseconds, or none (default none)")
+	cmd.Flags().StringVar(&timeout, "timeout", "", "longest wait: "+durationWords+" (default none)")
 	a.jsonFlag(cmd)
 	return cmd
-}
-
-// positiveDuration reads a Go duration or bare milliseconds.
-func positiveDuration(text string) (time.Duration, bool) {
-	d, err := time.ParseDuration(text)
-	if ms, msErr := strconv.ParseInt(text, 10, 64); msErr == nil && ms < int64(shell.NoTimeout/time.Millisecond) {
-		d, err = time.Duration(ms)*time.Millisecond, nil
-	}
-	return d, err == nil && d > 0
 }
 
 func (a *app) waitForJob(ctx context.Context, home state.Home, id string, timeout time.Duration) error {
@@ -73,6 +70,8 @@ func (a *app) waitForJob(ctx context.Context, home state.Home, id string, timeou
 		})
 	}
 	switch {
+	case fault.CodeOf(err) == fault.UnknownJob:
+		return signals.explain(statusError{exitNoJob, err})
 	case err != nil:
 		return signals.explain(err)
 	case signals.ctx.Err() != nil:
@@ -83,14 +82,37 @@ func (a *app) waitForJob(ctx context.Context, home state.Home, id string, timeou
 	case a.json:
 		err = a.printJSON(info)
 	case settled:
-		_, err = fmt.Fprintf(a.streams.Out, "%s %s\n", info.ID, clean(statusWords(info.Job)))
+		_, err = fmt.Fprintf(a.streams.Out, "%s %s\n", info.ID, statusAndReason(info))
 	default:
 		a.tell("job %s has not settled within %s: it is %s", info.ID, timeout, info.Status)
 	}
-	if err == nil && !settled {
-		return exitStatus(exitTimedOut)
+	if err != nil {
+		return err
 	}
-	return err
+	status := exitTimedOut
+	if settled {
+		status = waitStatus(info)
+	}
+	if status == 0 {
+		return nil
+	}
+	return exitStatus(status)
+}
+
+// waitStatus is the exit status of a shell that has waited for a settled job. One
+// that was killed has not succeeded, whatever it made of that itself.
+func waitStatus(info compose.JobInfo) int {
+	switch {
+	case info.Status == jobs.Failed:
+		return exitFailed
+	case info.Signal != "":
+		return 128 + signame.Number(info.Signal)
+	case info.Status == jobs.Killed:
+		return 128 + int(syscall.SIGTERM)
+	case info.ExitCode != nil:
+		return *info.ExitCode
+	}
+	return 0
 }
 
 // withJobs hands over a harness of the session, which may see its jobs settle.
@@ -119,8 +141,24 @@ func (a *app) settled(ctx context.Context, h *hardshell.Harness, home state.Home
 		// It has ended, and that could not be written down.
 		o := work.Outcome()
 		info.Status, info.Detail, info.FinishedAt, info.Lost = o.Status, o.Detail, o.Finished.UnixMilli(), false
+		info.ExitCode, info.Signal = endOf(o.Detail)
 	}
 	return info, err
+}
+
+// endOf reads the exit code or the signal in the words of jobs.Detail.
+func endOf(detail string) (exitCode *int, signal string) {
+	words, _, _ := strings.Cut(detail, ";")
+	if text, ok := strings.CutPrefix(words, "exit code: "); ok {
+		if code, err := strconv.Atoi(text); err == nil {
+			return &code, ""
+		}
+	}
+	signal, _ = strings.CutPrefix(words, "signal: ")
+	if signal == words {
+		return nil, ""
+	}
+	return nil, signal
 }
 
 func isDone(work jobs.Producer) bool {

@@ -43,8 +43,11 @@ func (f *policyFlags) options(cmd *cobra.Command) (hardshell.Options, error) {
 			return o, usageError{err}
 		}
 	}
-	if o.Mode == sandbox.DangerFullAccess && (o.Network == sandbox.NetworkNone || len(f.write) > 0) {
-		return o, usagef("--network none and --write need a sandbox, and --mode %s has none: leave one of them out", o.Mode)
+	if o.Mode == sandbox.DangerFullAccess && o.Network == sandbox.NetworkNone {
+		return o, usagef("--network none needs a sandbox, and --mode %s has none: leave one of them out", o.Mode)
+	}
+	if err := f.fits(o.Mode); err != nil {
+		return o, err
 	}
 	for _, dir := range f.write {
 		if dir == "" {
@@ -52,4 +55,17 @@ func (f *policyFlags) options(cmd *cobra.Command) (hardshell.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// fits refuses --write in a mode in which it would change nothing.
+func (f *policyFlags) fits(mode sandbox.Mode) error {
+	switch {
+	case len(f.write) == 0:
+		return nil
+	case mode == sandbox.ReadOnly:
+		return usagef("--write DIR lets a command change DIR, and in %s mode it may change nothing: use --mode %s, or leave --write out", mode, sandbox.WorkspaceWrite)
+	case mode == sandbox.DangerFullAccess:
+		return usagef("--write DIR needs a sandbox, and %s mode has none: use --mode %s, or leave --write out", mode, sandbox.WorkspaceWrite)
+	}
+	return nil
 }

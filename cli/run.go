@@ -69,7 +69,7 @@ after Ctrl-C (a second Ctrl-C kills at once).`,
 	f.policyFlags.add(cmd)
 	flags.StringVar(&f.workdir, "workdir", "", "directory that the command runs in (default: the workspace)")
 	_ = cmd.MarkFlagDirname("workdir") // it fails only for a flag that does not exist
-	flags.StringVar(&f.timeout, "timeout", "", "longest run time: a duration such as 90s or 5m, bare milliseconds, or none (default 2m)")
+	flags.StringVar(&f.timeout, "timeout", "", "longest run time: "+durationWords+" (default 2m)")
 	flags.StringArrayVar(&f.env, "env", nil, "set an environment variable, NAME=VALUE; may be repeated")
 	flags.BoolVar(&f.stdin, "stdin", false, "forward standard input; otherwise the command reads an end of file")
 	flags.Int64Var(&f.maxOutput, "max-output", 0, "bytes of standard output that --json and --text keep, from its end (default 64000)")
@@ -118,9 +118,9 @@ func (f *runFlags) readTimeout(request *shell.Request) error {
 		request.Timeout, request.TimeoutUncapped = shell.NoTimeout, true
 		return nil
 	}
-	d, ok := positiveDuration(f.timeout)
-	if !ok {
-		return usagef("--timeout %q is no positive duration: use 90s, 5m, bare milliseconds, or none", f.timeout)
+	d, err := readDuration(f.timeout)
+	if err != nil {
+		return err
 	}
 	request.Timeout, request.TimeoutUncapped = d, true
 	return nil
@@ -138,6 +138,9 @@ func (a *app) run(ctx context.Context, f runFlags, options hardshell.Options, re
 	defer stopKill()
 	defer h.Close(signals.again)
 
+	if err := f.fits(h.Policy().Mode); err != nil {
+		return err
+	}
 	if f.stdin {
 		request.Stdin = a.streams.In
 	}
@@ -150,7 +153,7 @@ func (a *app) run(ctx context.Context, f runFlags, options hardshell.Options, re
 	if err != nil {
 		return signals.explain(err)
 	}
-	if err := a.report(result, live, f.text); err != nil {
+	if err := a.report(result, live, f); err != nil {
 		return err
 	}
 	// What the command left in the background ends now.
@@ -161,15 +164,15 @@ func (a *app) run(ctx context.Context, f runFlags, options hardshell.Options, re
 }
 
 // report prints a result.
-func (a *app) report(result *shell.Result, live, text bool) error {
+func (a *app) report(result *shell.Result, live bool, f runFlags) error {
 	switch {
 	case a.json:
 		return a.printJSON(result)
-	case text:
+	case f.text:
 		_, err := io.WriteString(a.streams.Out, bash.Render(result, false))
 		return err
 	case live && result.TimedOut:
-		a.tell("timed out after %s: raise --timeout, or use --timeout none", result.Timeout)
+		a.tell("timed out after %s: raise --timeout, or use --timeout none%s", result.Timeout, unitNote(f.timeout))
 	case live && result.Sandbox != nil && result.Sandbox.Denied:
 		a.tell("the sandbox refused a file access in %s mode: allow a directory with --write DIR, or choose another --mode", result.Sandbox.Mode)
 	}

@@ -16,6 +16,8 @@ import (
 // endedDocument is what sessions end prints.
 type endedDocument struct {
 	Session string `json:"session"`
+	// WasRunning says that there was something to end: a host, or a job.
+	WasRunning bool `json:"wasRunning"`
 	// Jobs are those that ran, as they have ended.
 	Jobs []compose.JobInfo `json:"jobs"`
 	// Ended says that nothing of the session is left; else Host is the process
@@ -34,7 +36,8 @@ func (a *app) sessionsEndCommand() *cobra.Command {
 its host ends with the last of them. What the session has left stays readable.
 
 A program that is attached to the session keeps its host: that is told after 20
-seconds, and the exit status is then 1.`,
+seconds, and the exit status is then 1. A session that does not run is left as it
+is; that is told, and the exit status is 0.`,
 		Example: `  hardshell sessions end s`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -74,14 +77,20 @@ func (a *app) endSession(ctx context.Context, home state.Home, id string) error 
 	<-signals.ready
 	a.session = id
 	document := endedDocument{Session: id, Jobs: []compose.JobInfo{}}
-	if err := a.completeLost(signals.ctx, home, id); err != nil {
-		return signals.explain(err)
+	document.WasRunning = compose.HostLives(home, id)
+	if compose.WakeHost(signals.ctx, home, id) {
+		a.tell("the host of session %s was stopped: it goes on, to be ended", id)
 	}
 	list, err := compose.ReadJobs(home, id)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(info compose.JobInfo) bool { return info.Status.Terminal() })
+	list = slices.DeleteFunc(list, func(info compose.JobInfo) bool { return info.Status.Terminal() && !info.Lost })
+	document.WasRunning = document.WasRunning || len(list) > 0
+	if err := a.completeLost(signals.ctx, home, id); err != nil {
+		return signals.explain(err)
+	}
+	list = slices.DeleteFunc(list, func(info compose.JobInfo) bool { return info.Lost })
 	if len(list) > 0 {
 		err := a.withJobs(signals.ctx, func(h *hardshell.Harness) error {
 			return h.Jobs().End(signals.ctx, h.Owner())
@@ -133,7 +142,7 @@ func (a *app) printEnded(d endedDocument) error {
 		return a.printJSON(d)
 	}
 	for _, info := range d.Jobs {
-		fmt.Fprintf(a.streams.Out, "ended job %s: %s\n", info.ID, clean(statusWords(info.Job)))
+		fmt.Fprintf(a.streams.Out, "ended job %s: %s\n", info.ID, statusWords(info.Job))
 	}
 	if !d.Ended {
 		a.tell("the host of session %s (process %d) lives on: another program is attached to the session, or what it left in the background runs on. Close that program, or end everything with kill %d", d.Session, d.Host, d.Host)
@@ -142,6 +151,10 @@ func (a *app) printEnded(d endedDocument) error {
 	for _, pid := range d.Survivors {
 		a.tell("process %d of the session is still running after SIGKILL", pid)
 	}
-	_, err := fmt.Fprintf(a.streams.Out, "session %s has ended\n", d.Session)
+	how := "has ended"
+	if !d.WasRunning {
+		how = "was not running"
+	}
+	_, err := fmt.Fprintf(a.streams.Out, "session %s %s\n", d.Session, how)
 	return err
 }

@@ -37,6 +37,12 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// lost reports whether something that was written to a stream did not arrive.
+func lost(w io.Writer) bool {
+	s, ok := w.(*sink)
+	return ok && s.lost.Load() != nil
+}
+
 // failure is why output was lost, nil when none was. A reader who went away
 // wanted no more of it.
 func (s *sink) failure() error {

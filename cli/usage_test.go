@@ -54,6 +54,8 @@ func TestAMistakeIsToldWithWhatToDo(t *testing.T) {
 		{"no such network", []string{"run", "--network", "some", "true"}, `unknown network "some": use open or none`},
 		{"an empty network", []string{"run", "--network", "", "true"}, `unknown network "": use open or none`},
 		{"an empty directory to write to", []string{"run", "--write", "", "true"}, "--write takes a directory"},
+		{"a directory to write to where nothing is", []string{"run", "--write", "/tmp", "--mode", "read-only", "true"}, "--write DIR lets a command change DIR, and in read-only mode it may change nothing: use --mode workspace-write, or leave --write out"},
+		{"a timeout without a number", []string{"run", "--timeout", "soon", "true"}, `--timeout "soon" is no positive duration: use 90s, 5m, bare milliseconds, or none`},
 		{"no tool to call", []string{"call"}, "call needs a tool and its arguments: hardshell call TOOL [JSON]"},
 		{"too much to call", []string{"call", "bash", "{}", "{}"}, "call needs a tool and its arguments: hardshell call TOOL [JSON]"},
 		{"no such log level", []string{"--log-level", "loud", "tools"}, `--log-level "loud" is none of debug, info, warn, error`},
@@ -98,6 +100,10 @@ func TestAMistakeWithJSONIsADocument(t *testing.T) {
 		{"two ways to list", []string{"jobs", "list", "--session", "s", "--json", "--watch"}, "--watch and --json exclude each other: choose one"},
 		{"a bad session to end", []string{"sessions", "end", "--json", "a/b"}, `\"a/b\" is no session id: it must begin with a letter or digit and have at most 64 letters, digits, dots, underscores and hyphens (^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$)`},
 		{"two ways to print", []string{"run", "--json", "--text", "true"}, "--json and --text exclude each other: choose one"},
+		{"JSON before a command", []string{"--json", "jobs", "list"}, "jobs belong to a session: name it with --session ID, or use --all for all sessions"},
+		{"JSON before a part of a command", []string{"jobs", "--json", "list"}, "jobs belong to a session: name it with --session ID, or use --all for all sessions"},
+		{"JSON of a command that has none", []string{"--json", "completion", "bash"}, `hardshell completion prints no JSON: leave --json out\nSee 'hardshell completion --help'`},
+		{"JSON of commands that are not named", []string{"--json", "jobs"}, `hardshell jobs prints no JSON: leave --json out\nSee 'hardshell jobs --help'`},
 		{"a bad number of runs", []string{"bench", "--json", "--runs", "0"}, "--runs and --megabytes must be positive"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,20 +27,24 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: "  hardshell version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d := buildVersion()
-			if a.json {
-				return a.printJSON(d)
-			}
-			commit := d.Commit
-			if d.Modified {
-				commit += ", modified"
-			}
-			fmt.Fprintf(a.streams.Out, "hardshell %s (%s) %s %s\n", d.Version, commit, d.Go, d.Platform)
-			return nil
+			return a.printVersion()
 		},
 	}
 	a.jsonFlag(cmd)
 	return cmd
+}
+
+func (a *app) printVersion() error {
+	d := buildVersion()
+	if a.json {
+		return a.printJSON(d)
+	}
+	commit := d.Commit
+	if d.Modified {
+		commit += ", modified"
+	}
+	fmt.Fprintf(a.streams.Out, "hardshell %s (%s) %s %s\n", d.Version, commit, d.Go, d.Platform)
+	return nil
 }
 
 func buildVersion() versionDocument {

@@ -179,10 +179,10 @@ func Prune(rows []Row, in Surroundings, everything bool) ([]string, error) {
 // UNKNOWN_JOB when it is not there, INVALID_ARGUMENT in a session of which no
 // jobs are kept.
 func (c *Composition) Follow(id string) (jobs.Job, jobs.Producer, error) {
-	if c.Records == nil {
+	if c.Records() == nil {
 		return jobs.Job{}, nil, fault.New(fault.InvalidArgument, "this session ends with the process and keeps no jobs: name a session")
 	}
-	return c.Records.Open(id)
+	return c.Records().Open(id)
 }
 
 // leftoverGrace is the time between SIGTERM and SIGKILL for what dead hosts left.

@@ -9,6 +9,7 @@ import (
 	"hardshell/internal/fault"
 	"hardshell/jobs"
 	"hardshell/jobs/durable"
+	"hardshell/plugin"
 	"hardshell/session"
 	"hardshell/shell"
 	"hardshell/tool"
@@ -16,28 +17,19 @@ import (
 	tooljobs "hardshell/tool/jobs"
 )
 
-// JobsConfig is the configuration of the row "jobs". Zero is no limit where the
-// name ends in a limit of one job.
+// JobsConfig is the configuration of the row "jobs", and the settings "jobs".
+// Zero is no limit where the name ends in a limit of one job.
 type JobsConfig struct {
-	// MaxConcurrentJobsPerOwner is how many jobs of a session may live at once.
-	MaxConcurrentJobsPerOwner int `json:"maxConcurrentJobsPerOwner"`
-	// KeepRecords is how many settled jobs are kept, RetentionMs for how long.
-	KeepRecords int     `json:"keepRecords"`
-	RetentionMs float64 `json:"retentionMs"`
-	// MaxLogBytes is how much of each stream is kept on the disk: its head and
-	// its tail.
-	MaxLogBytes int64 `json:"maxLogBytes"`
-	// OrphanAfterMs ends the jobs of a session to which nobody has been attached
-	// for as long; 0 keeps them.
-	OrphanAfterMs float64 `json:"orphanAfterMs"`
-	// MaxRuntimeMs, MaxSilenceMs, MaxMemoryBytes and MaxTotalOutputBytes end a job
-	// that passes them; 0 is no limit. Memory is what its processes do not share
-	// with files, and is sampled. A call that went on as a job has none of them: it
-	// keeps its own deadline.
-	MaxRuntimeMs        float64 `json:"maxRuntimeMs"`
-	MaxSilenceMs        float64 `json:"maxSilenceMs"`
-	MaxMemoryBytes      int64   `json:"maxMemoryBytes"`
-	MaxTotalOutputBytes int64   `json:"maxTotalOutputBytes"`
+	MaxConcurrentJobsPerOwner int     `json:"maxConcurrentJobsPerOwner" default:"10" minimum:"1" doc:"How many background jobs of a session may live at once."`
+	KeepRecords               int     `json:"keepRecords" default:"100" minimum:"1" doc:"How many jobs that have ended are kept."`
+	RetentionMs               float64 `json:"retentionMs" default:"604800000" minimum:"0" maximum:"9000000000000" doc:"How long they are kept, in milliseconds."`
+	MaxLogBytes               int64   `json:"maxLogBytes" default:"67108864" minimum:"65536" doc:"How much of each stream of a job is kept on the disk: its head and its tail."`
+	OrphanAfterMs             float64 `json:"orphanAfterMs" default:"86400000" minimum:"0" maximum:"9000000000000" doc:"Jobs end when nobody has been attached to their session for as long, in milliseconds; 0 keeps them."`
+	// A call that went on as a job has none of these: it keeps its own deadline.
+	MaxRuntimeMs        float64 `json:"maxRuntimeMs" default:"0" minimum:"0" maximum:"9000000000000" doc:"How long a job may run, in milliseconds; 0 is no limit."`
+	MaxSilenceMs        float64 `json:"maxSilenceMs" default:"0" minimum:"0" maximum:"9000000000000" doc:"How long a job may write nothing, in milliseconds; 0 is no limit."`
+	MaxMemoryBytes      int64   `json:"maxMemoryBytes" default:"0" minimum:"0" doc:"How much memory the processes of a job may use that is not shared with files; 0 is no limit."`
+	MaxTotalOutputBytes int64   `json:"maxTotalOutputBytes" default:"0" minimum:"0" doc:"How much a job may write; 0 is no limit."`
 }
 
 func defaultJobs() JobsConfig {
@@ -87,89 +79,117 @@ func (c JobsConfig) Store(in Surroundings, shellConfig ShellConfig, watch func(s
 
 // ToolJobsConfig is the configuration of the row "tool-jobs".
 type ToolJobsConfig struct {
-	WaitTimeoutMs    float64 `json:"waitTimeoutMs"`
-	MaxWaitTimeoutMs float64 `json:"maxWaitTimeoutMs"`
+	WaitTimeoutMs    float64 `json:"waitTimeoutMs" default:"30000" exclusiveMinimum:"0" maximum:"9000000000000" doc:"How long job_output waits that names no time, in milliseconds."`
+	MaxWaitTimeoutMs float64 `json:"maxWaitTimeoutMs" default:"600000" exclusiveMinimum:"0" maximum:"9000000000000" doc:"The longest wait that job_output may ask for, in milliseconds."`
 }
 
-// addJobs adds the registry, and what keeps its jobs where the session has a
+func defaultToolJobs() ToolJobsConfig {
+	return ToolJobsConfig{WaitTimeoutMs: 30_000, MaxWaitTimeoutMs: 600_000}
+}
+
+// keeping is the service of the row "jobs".
+type keeping struct {
+	owner    *jobs.Owner
+	registry *jobs.Registry
+	records  *durable.Store // nil when jobs end with this process
+	history  *history       // nil without records
+}
+
+// applyJobs adds the registry, and what keeps its jobs where the session has a
 // host.
-func (c *Composition) addJobs(row Row, in Surroundings) error {
-	config, ok := row.Config.(JobsConfig)
-	switch {
-	case !ok:
-		return errConfig(row)
-	case c.Shell == nil:
-		return errNeeds(PluginShell)
+func (c *Composition) applyJobs(_ context.Context, a *plugin.Activation) error {
+	config, err := follow(a, jobsSettings())
+	if err != nil {
+		return err
 	}
-	if in.Overrides.MaxJobs != 0 {
-		config.MaxConcurrentJobsPerOwner = in.Overrides.MaxJobs
+	if c.in.Overrides.MaxJobs != 0 {
+		config.MaxConcurrentJobsPerOwner = c.in.Overrides.MaxJobs
 	}
 	if err := config.check(); err != nil {
 		return err
 	}
-	c.Owner = jobs.NewOwner(in.SessionID)
+	shellConfig := c.shellConfig()
+	k := keeping{owner: jobs.NewOwner(c.in.SessionID)}
 	options := jobs.Options{
-		Limit: config.MaxConcurrentJobsPerOwner, Keep: config.KeepRecords, Log: in.Log,
-		CancelBound: milliseconds(c.shellConfig.GraceMs) + 5*time.Second,
+		Limit: config.MaxConcurrentJobsPerOwner, Keep: config.KeepRecords, Log: c.in.Log,
+		CancelBound: milliseconds(shellConfig.GraceMs) + 5*time.Second,
 	}
-	if c.host != nil {
-		c.host.SetOrphanAfter(milliseconds(config.OrphanAfterMs))
-		c.Records = config.Store(in, c.shellConfig, func(path string) (durable.Command, error) { return c.host.Watch(path) })
-		options.Records, options.RecordsOwner = c.Records, c.Owner
+	if host := plugin.Get(a, runtimeKey).host; host != nil {
+		host.SetOrphanAfter(milliseconds(config.OrphanAfterMs))
+		k.records = config.Store(c.in, shellConfig, func(path string) (durable.Command, error) { return host.Watch(path) })
+		options.Records, options.RecordsOwner = k.records, k.owner
 	}
-	c.Jobs = jobs.New(options)
-	if c.Records != nil {
-		c.history = &history{log: session.NewLog(in.Home, in.SessionID), records: c.Records, seqs: map[string]int64{}, warn: in.Log.Warn}
-		c.Jobs.OnSettled(c.history.finished)
+	k.registry = jobs.New(options)
+	if k.records != nil {
+		k.history = &history{log: session.NewLog(c.in.Home, c.in.SessionID), records: k.records, seqs: map[string]int64{}, warn: c.in.Log.Warn}
+		k.registry.OnSettled(k.history.finished)
 	}
-	return nil
+	err = a.Scope.Defer(func(ctx context.Context) error {
+		// What it does not wait for any longer ends with its runtime.
+		err := k.registry.Close(ctx)
+		if ctx.Err() != nil {
+			err = nil
+		}
+		if k.records != nil {
+			if err := k.records.Tidy(); err != nil {
+				c.in.Log.Debug("old jobs were not all removed", "error", err)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return plugin.Provide(a.Scope, jobsKey, k)
 }
 
-func (c *Composition) addToolJobs(row Row) error {
-	config, ok := row.Config.(ToolJobsConfig)
-	switch {
-	case !ok:
-		return errConfig(row)
-	case c.Jobs == nil:
-		return errNeeds(PluginJobs)
-	}
-	tools, err := tooljobs.New(c.Jobs, tooljobs.Config{
+func (c *Composition) applyToolJobs(_ context.Context, a *plugin.Activation) error {
+	config := a.Config.(ToolJobsConfig)
+	tools, err := tooljobs.New(plugin.Get(a, jobsKey).registry, tooljobs.Config{
 		WaitTimeout: milliseconds(config.WaitTimeoutMs), MaxWaitTimeout: milliseconds(config.MaxWaitTimeoutMs),
 		Owner: c.ownerOf,
 	})
 	if err != nil {
 		return err
 	}
-	if _, err := tools.Register(c.Tools); err != nil {
+	remove, err := tools.Register(c.Tools)
+	if err != nil {
 		return err
 	}
-	tools.Bound(c.Pipeline)
-	tools.Deliver()
-	return nil
+	bound := tools.Bound(c.Pipeline)
+	deliver := tools.Deliver()
+	return a.Scope.Defer(func(context.Context) error {
+		deliver()
+		bound()
+		remove()
+		return nil
+	})
 }
 
 // ownerOf is the owner behind a session of this composition, nil for another.
 func (c *Composition) ownerOf(s tool.Session) *jobs.Owner {
-	if s == nil || c.Owner == nil || s.ID() != c.Owner.ID() {
+	owner := c.Owner()
+	if s == nil || owner == nil || s.ID() != owner.ID() {
 		return nil
 	}
-	return c.Owner
+	return owner
 }
 
 // Notices returns what has not been told yet of jobs that have settled. Whoever
 // takes them tells them, and then calls Told: what was not told when this process
 // ends, the next one of the session tells.
 func (c *Composition) Notices() []jobs.Notice {
-	if c.Owner == nil {
+	k := c.keeping()
+	if k.owner == nil {
 		return nil
 	}
 	var notices []jobs.Notice
-	for _, n := range c.Owner.Take() {
-		if job, err := c.Jobs.Get(n.JobID, c.Owner); err == nil && job.Reported {
+	for _, n := range k.owner.Take() {
+		if job, err := k.registry.Get(n.JobID, k.owner); err == nil && job.Reported {
 			continue // it was read meanwhile
 		}
-		if c.history != nil {
-			n.Seq = c.history.seq(n.JobID)
+		if k.history != nil {
+			n.Seq = k.history.seq(n.JobID)
 		}
 		notices = append(notices, n)
 	}
@@ -178,11 +198,12 @@ func (c *Composition) Notices() []jobs.Notice {
 
 // Told says that notices have reached whom they are for.
 func (c *Composition) Told(notices []jobs.Notice) {
-	if c.Records == nil {
+	records := c.Records()
+	if records == nil {
 		return
 	}
 	for _, n := range notices {
-		c.Records.MarkNoticed(n.JobID)
+		records.MarkNoticed(n.JobID)
 	}
 }
 
@@ -242,14 +263,15 @@ const bashKind = "bash"
 
 // Start implements toolbash.Jobs.
 func (j *commandJobs) Start(ctx context.Context, job toolbash.Job) (string, error) {
-	records := j.parts.Records
+	k := j.parts.keeping()
+	records := k.records
 	switch {
 	case records == nil && j.oneShot:
 		return "", fault.New(fault.InvalidArgs, "background jobs unavailable: this session ends with the call: pass --session to keep jobs")
 	case records == nil && job.Interactive:
 		return "", fault.New(fault.InvalidArgs, "interactive jobs unavailable: the session has no host")
 	}
-	started, err := j.parts.Jobs.Start(jobs.Start{
+	started, err := k.registry.Start(jobs.Start{
 		Kind: bashKind, Label: job.Label, Owner: j.parts.ownerOf(job.Owner), Durable: records != nil,
 		Run: func(slot jobs.Slot) (jobs.Producer, error) {
 			if slot.Dir != "" {
@@ -273,8 +295,8 @@ func (j *commandJobs) Start(ctx context.Context, job toolbash.Job) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if j.parts.history != nil {
-		j.parts.history.started(started)
+	if k.history != nil {
+		k.history.started(started)
 	}
 	return started.ID, nil
 }
@@ -306,10 +328,11 @@ func (j *commandJobs) work(job toolbash.Job) durable.Work {
 
 // Foreground implements toolbash.Jobs.
 func (j *commandJobs) Foreground(_ context.Context, job toolbash.Job) (toolbash.Run, bool, error) {
-	if j.parts.Records == nil {
+	records := j.parts.Records()
+	if records == nil {
 		return nil, false, nil
 	}
-	path, err := j.parts.Records.NewRun(j.work(job))
+	path, err := records.NewRun(j.work(job))
 	if err != nil {
 		return nil, false, err
 	}
@@ -329,10 +352,11 @@ func (r *run) Record() string { return r.path }
 // Promote implements toolbash.Run.
 func (r *run) Promote(ctx context.Context, shown *shell.Result) (string, error) {
 	parts := r.jobs.parts
-	started, err := parts.Jobs.Start(jobs.Start{
+	k := parts.keeping()
+	started, err := k.registry.Start(jobs.Start{
 		Kind: bashKind, Label: r.job.Label, Owner: parts.ownerOf(r.job.Owner), Durable: true,
 		Run: func(slot jobs.Slot) (jobs.Producer, error) {
-			if err := parts.Records.Adopt(ctx, r.path, slot.Dir); err != nil {
+			if err := k.records.Adopt(ctx, r.path, slot.Dir); err != nil {
 				return nil, err
 			}
 			for _, output := range []*shell.CollectedOutput{&shown.Stdout, &shown.Stderr} {
@@ -341,14 +365,14 @@ func (r *run) Promote(ctx context.Context, shown *shell.Result) (string, error) 
 				}
 			}
 			// The rest of a character that was not whole yet is still to be read.
-			parts.Records.Skip(slot.ID, shown.Stdout.Next, shown.Stderr.Next)
+			k.records.Skip(slot.ID, shown.Stdout.Next, shown.Stderr.Next)
 			return nil, nil
 		},
 	})
 	if err != nil {
 		return "", err
 	}
-	parts.history.started(started)
+	k.history.started(started)
 	return started.ID, nil
 }
 
@@ -357,7 +381,7 @@ func (r *run) Discard(result *shell.Result) {
 	if result != nil && (result.Stdout.SpillPath != "" || result.Stderr.SpillPath != "") {
 		return // until it is pruned
 	}
-	if err := r.jobs.parts.Records.Discard(r.path); err != nil {
-		r.jobs.parts.warn("the record of a command was not removed", "error", err)
+	if err := r.jobs.parts.Records().Discard(r.path); err != nil {
+		r.jobs.parts.in.Log.Warn("the record of a command was not removed", "error", err)
 	}
 }

@@ -61,12 +61,12 @@ func newDurable(t *testing.T, yieldMs float64) *durableParts {
 
 func (d *durableParts) open() *compose.Composition {
 	d.Helper()
-	c, err := compose.Build(d.rows, d.in)
+	c, err := compose.Build(context.Background(), d.rows, d.in)
 	if err != nil {
 		d.Fatal(err)
 	}
 	d.Cleanup(func() {
-		c.Jobs.End(context.Background(), c.Owner)
+		c.Jobs().End(context.Background(), c.Owner())
 		d.shut(c)
 	})
 	return c
@@ -74,8 +74,8 @@ func (d *durableParts) open() *compose.Composition {
 
 // shut is what a harness does at its end.
 func (d *durableParts) shut(c *compose.Composition) {
-	c.Jobs.Close(context.Background())
-	c.Runtime.Close(context.Background())
+	c.Jobs().Close(context.Background())
+	c.Runtime().Close(context.Background())
 }
 
 func (d *durableParts) awaitNoHost() {
@@ -267,7 +267,7 @@ func TestJobsOfACallThatEndsAreRefused(t *testing.T) {
 	t.Parallel()
 	in := surroundings(t)
 	in.OneShot = true
-	c, err := compose.Build(compose.Default(), in)
+	c, err := compose.Build(context.Background(), compose.Default(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

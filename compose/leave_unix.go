@@ -5,6 +5,7 @@ package compose
 import (
 	"context"
 	"os"
+	"syscall"
 	"time"
 
 	"hardshell/internal/fault"
@@ -35,8 +36,6 @@ func LeaveSession(ctx context.Context, home state.Home, session string) (pid int
 	if err != nil {
 		return 0, nil // as above
 	}
-	deadline, _ := ctx.Deadline()
-	conn.SetReceiveDeadline(deadline)
 	conn.Trust()
 	err = conn.Send(&hostwire.Message{Attach: &hostwire.Attach{
 		Magic: hostwire.Magic, Version: hostwire.Version, Session: session, Key: key, PID: os.Getpid(),
@@ -44,8 +43,11 @@ func LeaveSession(ctx context.Context, home state.Home, session string) (pid int
 	if err != nil {
 		return 0, nil
 	}
-	m, _, err := conn.Receive()
+	deadline, _ := ctx.Deadline()
+	m, _, stopped, err := conn.ReceiveUnlessStopped(deadline)
 	switch {
+	case stopped != 0:
+		return stopped, hostwire.ErrStopped(session, stopped)
 	case err != nil && ctx.Err() == nil:
 		return 0, nil
 	case err != nil:
@@ -60,3 +62,23 @@ func LeaveSession(ctx context.Context, home state.Home, session string) (pid int
 
 // leaving bounds the talk with a host.
 const leaving = 10 * time.Second
+
+// WakeHost continues the host of a session that somebody has stopped, and
+// reports whether it did.
+func WakeHost(ctx context.Context, home state.Home, session string) bool {
+	if !HostLives(home, session) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaving)
+	defer cancel()
+	conn, err := hostwire.Dial(ctx, hostwire.FilesOf(home.Run(), session).Socket)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	if uid, err := conn.PeerUID(); err != nil || uid != os.Geteuid() {
+		return false
+	}
+	pid := conn.Stopped()
+	return pid != 0 && syscall.Kill(pid, syscall.SIGCONT) == nil
+}

@@ -99,7 +99,7 @@ func TestAnEndIsLoggedWhoeverLearnsOfItFirst(t *testing.T) {
 	first := d.open()
 	d.call(first, "bash", map[string]any{"command": "exit 5", "run_in_background": true})
 	d.call(first, "bash", map[string]any{"command": "exec sleep 600", "run_in_background": true})
-	if _, _, err := first.Jobs.Kill("bash-2", "", first.Owner); err != nil { // and dies
+	if _, _, err := first.Jobs().Kill("bash-2", "", first.Owner()); err != nil { // and dies
 		t.Fatal(err)
 	}
 	d.shut(first)
@@ -144,7 +144,7 @@ func TestAStartThatIsAbortedStartsNothing(t *testing.T) {
 		Args: json.RawMessage(`{"command":"exec sleep 600","description":"x","run_in_background":true}`),
 	})
 	<-stop
-	list := c.Jobs.List(c.Owner)
+	list := c.Jobs().List(c.Owner())
 	switch {
 	case result.IsError && result.Error.Code != fault.Aborted:
 		t.Errorf("the result is %+v", result)
@@ -153,7 +153,7 @@ func TestAStartThatIsAbortedStartsNothing(t *testing.T) {
 	case !result.IsError && (len(list) != 1 || list[0].Status.Terminal()):
 		t.Errorf("it was started in time, and there are %+v", list)
 	}
-	if _, err := c.Jobs.Get("bash-1", c.Owner); result.IsError && !errors.Is(err, fault.UnknownJob) {
+	if _, err := c.Jobs().Get("bash-1", c.Owner()); result.IsError && !errors.Is(err, fault.UnknownJob) {
 		t.Errorf("the job: %v", err)
 	}
 	t.Logf("aborted: %v", result.IsError)

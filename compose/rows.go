@@ -3,24 +3,20 @@ package compose
 import (
 	"time"
 
+	"hardshell/plugin"
 	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shell/bash"
 )
 
-// Row is one part of a composition.
-type Row struct {
-	// ID names the row.
-	ID string `json:"id"`
-	// Plugin names what the row is made of.
-	Plugin string `json:"plugin"`
-	// Config is the plugin's configuration: the type that the plugin's constant
-	// names, nil for a plugin that has none.
-	Config any `json:"config,omitempty"`
-}
+// Row is one part of a composition: an id, the name of a plugin, and its
+// configuration: the type that the plugin's constant names, the same as a map of
+// JSON data, or nil for the defaults.
+type Row = plugin.Row
 
 // The plugins that a row can be made of.
 const (
+	PluginSettingsFile  = "settings-file"  // SettingsFileConfig
 	PluginSubprocess    = "subprocess"     // no configuration
 	PluginSandbox       = "sandbox-native" // SandboxConfig
 	PluginSandboxPolicy = "sandbox-policy" // SandboxPolicyConfig
@@ -33,19 +29,19 @@ const (
 	PluginToolJobs      = "tool-jobs"      // ToolJobsConfig
 )
 
-// Default returns the rows of the default composition, in the order in which
-// they are made. The caller owns them.
+// Default returns the rows of the default composition. The caller owns them.
 func Default() []Row {
 	return []Row{
+		{ID: "settings-file", Plugin: PluginSettingsFile, Config: defaultSettingsFile()},
 		{ID: "subprocess", Plugin: PluginSubprocess},
-		{ID: "sandbox", Plugin: PluginSandbox, Config: SandboxConfig{Backend: BackendAuto}},
+		{ID: "sandbox", Plugin: PluginSandbox, Config: defaultSandbox()},
 		{ID: "sandbox-policy", Plugin: PluginSandboxPolicy, Config: defaultPolicy()},
 		{ID: "shell-env", Plugin: PluginShellEnv},
 		{ID: "session", Plugin: PluginSession},
-		{ID: "shell", Plugin: PluginShell, Config: shellConfig(bash.DefaultConfig())},
+		{ID: "shell", Plugin: PluginShell, Config: defaultShell()},
 		{ID: "jobs", Plugin: PluginJobs, Config: defaultJobs()},
-		{ID: "tool-bash", Plugin: PluginToolBash, Config: ToolBashConfig{EnableRunInBackground: true}},
-		{ID: "tool-jobs", Plugin: PluginToolJobs, Config: ToolJobsConfig{WaitTimeoutMs: 30_000, MaxWaitTimeoutMs: 600_000}},
+		{ID: "tool-bash", Plugin: PluginToolBash, Config: defaultToolBash()},
+		{ID: "tool-jobs", Plugin: PluginToolJobs, Config: defaultToolJobs()},
 	}
 }
 
@@ -53,57 +49,50 @@ func Default() []Row {
 type SandboxConfig struct {
 	// Backend is "auto" for the most complete tier that the host allows, or the
 	// name of the only tier that may be used.
-	Backend string `json:"backend"`
+	Backend string `json:"backend" default:"auto" doc:"What confines commands: auto takes the most complete tier that the host allows, or the name of the only tier that may be used."`
 }
+
+func defaultSandbox() SandboxConfig { return SandboxConfig{Backend: BackendAuto} }
 
 // BackendAuto uses the most complete tier that the host allows.
 const BackendAuto = "auto"
 
-// SandboxPolicyConfig is the configuration of the row "sandbox-policy": what
-// commands may do that nobody granted more.
+// SandboxPolicyConfig is the configuration of the row "sandbox-policy", and the
+// settings "sandbox": what commands may do that nobody granted more.
 type SandboxPolicyConfig struct {
-	Mode sandbox.Mode `json:"mode"`
-	// Network is "open" or "none".
-	Network sandbox.Network `json:"network"`
-	// WritableRoots are directories that can be written besides the workspace,
-	// Protect what stays read-only in it, Hide what cannot be read; absolute, or
-	// from "~/" on. Without Hide it is the documented list.
-	WritableRoots []string `json:"writableRoots"`
-	Protect       []string `json:"protect"`
-	Hide          []string `json:"hide"`
-	// Sockets is "own", "host", or paths of sockets that may be reached.
-	Sockets []string       `json:"sockets"`
-	Caches  sandbox.Caches `json:"caches"`
-	PIDs    int            `json:"pids"`
-	// Ptrace is "allow" or "deny".
-	Ptrace string `json:"ptrace"`
+	Mode          sandbox.Mode    `json:"mode" default:"workspace-write" enum:"read-only=Read only|workspace-write=Write in the workspace|danger-full-access=No confinement" doc:"What commands may do that ask for nothing else."`
+	Network       sandbox.Network `json:"network" default:"open" enum:"open=Open|none=None" doc:"What commands may reach: none leaves a loopback of their own."`
+	WritableRoots []string        `json:"writableRoots" doc:"Directories that can be written besides the workspace; absolute, or from ~/ on."`
+	Protect       []string        `json:"protect" doc:"Paths that stay read-only within what can be written; absolute, or from ~/ on."`
+	// Hide is nil for the documented list.
+	Hide    []string       `json:"hide,omitempty" doc:"Paths that cannot be read, in place of the documented list; absolute, or from ~/ on."`
+	Sockets []string       `json:"sockets" default:"[\"own\"]" doc:"Unix sockets that can be reached: own for those made inside, host for all, or paths."`
+	Caches  sandbox.Caches `json:"caches" default:"private" enum:"private=The session's own|shared=The user's own|none=None" doc:"Which caches of tools can be written."`
+	PIDs    int            `json:"pids" default:"4096" minimum:"1" doc:"How many processes the commands of a sandbox may be at once."`
+	Ptrace  string         `json:"ptrace" default:"allow" enum:"allow=Allow|deny=Deny" doc:"Whether commands may trace each other."`
 }
 
-// ShellConfig is the configuration of the row "shell". Every limit is positive.
+// ShellConfig is the configuration of the row "shell", and the settings "shell".
 type ShellConfig struct {
-	// TimeoutMs bounds a foreground command that asks for no timeout,
-	// MaxTimeoutMs one that does, in milliseconds.
-	TimeoutMs    float64 `json:"timeoutMs"`
-	MaxTimeoutMs float64 `json:"maxTimeoutMs"`
-	// MaxOutputBytes is how much of each stream is kept in memory: its tail.
-	MaxOutputBytes int64 `json:"maxOutputBytes"`
-	// MaxSpillBytes bounds the file of a stream that outgrew it.
-	MaxSpillBytes int64 `json:"maxSpillBytes"`
-	// GraceMs is the time between SIGTERM and SIGKILL, in milliseconds.
-	GraceMs float64 `json:"graceMs"`
+	Cwd            string  `json:"cwd,omitempty" doc:"Where commands run that name no directory, taken from the workspace; absent is the workspace itself."`
+	TimeoutMs      float64 `json:"timeoutMs" default:"120000" exclusiveMinimum:"0" maximum:"9000000000000" doc:"How long a foreground command may run that asks for no timeout, in milliseconds."`
+	MaxTimeoutMs   float64 `json:"maxTimeoutMs" default:"600000" exclusiveMinimum:"0" maximum:"9000000000000" doc:"The longest timeout that a command may ask for, in milliseconds."`
+	MaxOutputBytes int64   `json:"maxOutputBytes" default:"64000" minimum:"1" doc:"How much of each stream is kept in memory: its tail."`
+	MaxSpillBytes  int64   `json:"maxSpillBytes" default:"67108864" minimum:"1" doc:"How long the file of a stream may be that outgrew it; a longer stream has none."`
+	GraceMs        float64 `json:"graceMs" default:"3000" exclusiveMinimum:"0" maximum:"2147483647" doc:"The time between SIGTERM and SIGKILL, in milliseconds."`
 }
 
 // ToolBashConfig is the configuration of the row "tool-bash".
 type ToolBashConfig struct {
-	// EnableRunInBackground publishes run_in_background. It needs a registry of
-	// jobs.
-	EnableRunInBackground bool `json:"enableRunInBackground"`
-	// YieldMs is how long a foreground call is held before its command goes on as
-	// a job; 0 holds it to the end.
-	YieldMs float64 `json:"yieldMs"`
+	// EnableRunInBackground needs a registry of jobs.
+	EnableRunInBackground bool    `json:"enableRunInBackground" default:"true" doc:"Whether commands may run in the background."`
+	YieldMs               float64 `json:"yieldMs" default:"0" minimum:"0" maximum:"9000000000000" doc:"How long a foreground call is held before its command goes on as a job, in milliseconds; 0 holds it to the end."`
 }
 
-func shellConfig(c bash.Config) ShellConfig {
+func defaultToolBash() ToolBashConfig { return ToolBashConfig{EnableRunInBackground: true} }
+
+func defaultShell() ShellConfig {
+	c := bash.DefaultConfig()
 	return ShellConfig{
 		TimeoutMs:      shell.Milliseconds(c.Timeout),
 		MaxTimeoutMs:   shell.Milliseconds(c.MaxTimeout),

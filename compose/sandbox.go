@@ -1,14 +1,18 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
+	"hardshell/plugin"
 	"hardshell/sandbox"
 	"hardshell/sandbox/native"
 	"hardshell/sandbox/policy"
+	"hardshell/shell/confined"
 )
 
 // Overrides are what the opener of a harness asks for in place of the
@@ -89,18 +93,20 @@ func (c SandboxPolicyConfig) service(in Surroundings) (*policy.Service, error) {
 	return policy.New(config)
 }
 
-// sessionPolicies says what confines the commands of one session.
-type sessionPolicies struct {
-	service *policy.Service
+// livePolicies says what confines the commands of one session, as the settings
+// stand.
+type livePolicies struct {
+	service atomic.Pointer[policy.Service]
 	session policy.Session
 }
 
 // Default implements confined.Policies. The service refuses nothing that it was
 // made with.
-func (p sessionPolicies) Default() sandbox.Policy {
-	resolved, err := p.service.Resolve(&p.session, "")
+func (p *livePolicies) Default() sandbox.Policy {
+	service := p.service.Load()
+	resolved, err := service.Resolve(&p.session, "")
 	if err != nil {
-		resolved = p.service.Default()
+		resolved = service.Default()
 		resolved.Mode = sandbox.ReadOnly
 	}
 	// The workspace of a session is what it was when the session was opened, and
@@ -108,4 +114,30 @@ func (p sessionPolicies) Default() sandbox.Policy {
 	resolved.WorkspaceRoot, resolved.Physical = p.session.Workspace, true
 	resolved.UserHome, _ = os.UserHomeDir() // the provider may be another process
 	return resolved
+}
+
+// applySandboxPolicy has what the row and the settings say confine commands.
+func (c *Composition) applySandboxPolicy(_ context.Context, a *plugin.Activation) error {
+	p := &livePolicies{session: policy.Session{ID: c.in.SessionID, Workspace: c.in.Workspace}}
+	s := policySettings(c.in)
+	if err := s.check(a.Config.(SandboxPolicyConfig)); err != nil {
+		return err
+	}
+	s.changed = func(config SandboxPolicyConfig) error {
+		service, err := config.service(c.in)
+		if err == nil {
+			p.service.Store(service)
+		}
+		return err
+	}
+	config, err := follow(a, s)
+	if err != nil {
+		return err
+	}
+	service, err := config.service(c.in)
+	if err != nil {
+		return err
+	}
+	p.service.Store(service)
+	return plugin.Provide(a.Scope, policiesKey, confined.Policies(p))
 }

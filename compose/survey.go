@@ -22,17 +22,20 @@ func SurveyHost(ctx context.Context, rows []Row, in Surroundings) (Survey, error
 		if row.Plugin != PluginSandbox {
 			continue
 		}
-		var c Composition
-		in.Durable = false
-		if err := c.addSandbox(row, in); err != nil {
+		config, err := configure(row)
+		if err != nil {
 			return Survey{}, err
 		}
-		defer c.Sandbox.Close()
-		if surveyor, ok := c.Sandbox.(interface {
-			Survey(context.Context) native.Survey
-		}); ok {
-			return surveyor.Survey(ctx), nil
+		tiers, err := config.(SandboxConfig).Tiers()
+		if err != nil {
+			return Survey{}, errRow(row, err)
 		}
+		provider, err := native.New(native.Config{Home: in.Home.Root(), Tiers: tiers, Ephemeral: true, Log: in.Log})
+		if err != nil {
+			return Survey{}, errRow(row, err)
+		}
+		defer provider.Close()
+		return provider.Survey(ctx), nil
 	}
 	return Survey{}, nil
 }

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"sync"
 	"time"
 
 	"hardshell/internal/capture"
+	"hardshell/internal/cgroup"
 	"hardshell/internal/command"
 	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
@@ -28,6 +30,7 @@ type recorded struct {
 	logs    *record.Logs
 	process record.Process
 	command *command.Command
+	group   *cgroup.Group // nil without one
 
 	confinement sandbox.Confinement // nil without one
 	workdir     string
@@ -95,6 +98,13 @@ func (r *recorded) start(c *client, s *hostwire.Spawn, files []int) (err error) 
 		}
 		starter = confined.Start
 	}
+	group, place := r.makeGroup(s.Policy)
+	defer func() {
+		place.Close()
+		if r.group == nil {
+			group.Remove()
+		}
+	}()
 	trees := r.records.trees
 	if err := trees.Enter(); err != nil {
 		return err
@@ -120,7 +130,7 @@ func (r *recorded) start(c *client, s *hostwire.Spawn, files []int) (err error) 
 	if err == nil {
 		tree, err = trees.Start(starter, &spawn.Attr{
 			Path: string(s.Path), Argv: s.Argv, Env: s.Env, Dir: string(s.Dir),
-			Files: append(streams.Files(), files...), Tag: r.process.Tag,
+			Files: append(streams.Files(), files...), Tag: r.process.Tag, Cgroup: descriptor(place),
 		}, r.grace(s))
 	}
 	streams.CloseChildEnds()
@@ -128,6 +138,9 @@ func (r *recorded) start(c *client, s *hostwire.Spawn, files []int) (err error) 
 		streams.CloseOwnEnds()
 		r.logs.Close()
 		return command.Explain(err)
+	}
+	if tree.InCgroup() {
+		r.group = group
 	}
 	var stdin *inlet
 	if f := streams.Stdin(); f != nil {
@@ -139,6 +152,35 @@ func (r *recorded) start(c *client, s *hostwire.Spawn, files []int) (err error) 
 		r.records.server.log.Warn("a process id was not recorded", "record", r.dir.Path(), "error", err)
 	}
 	return nil
+}
+
+// makeGroup makes a control group for a command whose memory is watched, nil
+// where there is none. What is confined gets none that it could leave.
+func (r *recorded) makeGroup(data json.RawMessage) (*cgroup.Group, *os.File) {
+	if r.ask.Memory <= 0 {
+		return nil, nil
+	}
+	var policy sandbox.Policy
+	if data != nil && json.Unmarshal(data, &policy) != nil { // it was read before
+		return nil, nil
+	}
+	var writable []string
+	if policy.Mode == sandbox.WorkspaceWrite {
+		writable = append(policy.WritableRoots, policy.WorkspaceRoot)
+	}
+	group, place, err := r.records.groups.New(writable)
+	if err != nil && !errors.Is(err, cgroup.ErrNotDelegated) {
+		r.records.server.log.Warn("the memory of a command is looked at without a control group", "record", r.dir.Path(), "error", err)
+	}
+	return group, place
+}
+
+// descriptor is the number of a file, 0 for none.
+func descriptor(file *os.File) int {
+	if file == nil {
+		return 0
+	}
+	return int(file.Fd())
 }
 
 func (r *recorded) grace(s *hostwire.Spawn) time.Duration {
@@ -170,6 +212,7 @@ func (sealed) Seal() {}
 // follow follows the command until nothing is left of it.
 func (r *recorded) follow() {
 	defer r.records.leave(r)
+	defer r.group.Remove()
 	defer r.dir.Close()
 	defer r.guard()
 	unwatch := r.watch()

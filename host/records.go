@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"hardshell/internal/cgroup"
 	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
 	"hardshell/internal/proctree"
@@ -19,6 +20,8 @@ type records struct {
 	// dir is where records lie.
 	dir   string
 	trees *proctree.Set
+	// groups are what commands with a limit of memory are measured in.
+	groups cgroup.Groups
 
 	mu     sync.Mutex
 	live   map[string]*recorded // by key, until nothing is left of them
@@ -133,6 +136,7 @@ func (r *records) close() error {
 		r.closeErr = r.trees.Close(context.Background())
 		r.server.end() // what resisted is not waited for
 		r.awaitEmpty()
+		r.groups.Close()
 	})
 	return r.closeErr
 }

@@ -126,8 +126,24 @@ func (r *recorded) sample() {
 		r.stop(record.CauseOutput, "", false)
 		return
 	}
-	tree, ok := r.command.Tree.(*proctree.Tree)
-	if ok && r.ask.Memory > 0 && tree.Memory() > r.ask.Memory {
-		r.stop(record.CauseMemory, "", false)
+	if r.ask.Memory <= 0 {
+		return
 	}
+	if held, measure := r.memory(); held > r.ask.Memory {
+		r.stop(record.CauseMemory, measure, false)
+	}
+}
+
+// memory is how many bytes the command holds, and how that was found out: "" for
+// a look at each of its processes.
+func (r *recorded) memory() (bytes int64, measure string) {
+	if r.group != nil {
+		if held, ok := r.group.Memory(); ok {
+			return held, "measured by its control group"
+		}
+	}
+	if tree, ok := r.command.Tree.(*proctree.Tree); ok {
+		return tree.Memory(), ""
+	}
+	return 0, ""
 }

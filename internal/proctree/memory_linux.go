@@ -9,7 +9,8 @@ import (
 )
 
 // Memory is how many bytes the living members of the tree hold that they do not
-// share with a file: proc_pid_statm(5), resident less shared.
+// share with a file: proc_pid_statm(5), resident less shared. What a process has
+// in common with its children since it forked counts for each of them.
 func (t *Tree) Memory() int64 {
 	var total int64
 	buf := make([]byte, 256)

@@ -97,6 +97,10 @@ func (t *Tree) PID() int { return t.pid }
 // Tag is the mark of the tree's processes, 0 for none.
 func (t *Tree) Tag() uint64 { return t.tag }
 
+// InCgroup reports whether the leader was born into the control group that its
+// spawn.Attr names, and with it everything that descends from it.
+func (t *Tree) InCgroup() bool { return t.proc != nil && t.proc.InCgroup() }
+
 // Grace is the time between SIGTERM and SIGKILL.
 func (t *Tree) Grace() time.Duration { return t.grace }
 

@@ -12,12 +12,16 @@ import (
 // Child is a started process until it is reaped. Its methods may be called from
 // several goroutines, Reap once.
 type Child struct {
-	pid  int
-	exit waiter
+	pid     int
+	grouped bool
+	exit    waiter
 }
 
 // PID is the process id, which is also that of its group and its session.
 func (c *Child) PID() int { return c.pid }
+
+// InCgroup reports whether the child was born into Attr.Cgroup.
+func (c *Child) InCgroup() bool { return c.grouped }
 
 // WaitExit returns when the child has ended. It does not reap it: until Reap
 // the process id cannot come to mean another process.

@@ -16,13 +16,15 @@ type failure struct {
 	errno uintptr
 }
 
-// cloneArgs is struct clone_args of clone3(2), in its first size. Its layout is
-// known to fast_amd64.s.
+// cloneArgs is struct clone_args of clone3(2). What comes up to set is its first
+// size, which every clone3 knows. Its layout is known to fast_amd64.s.
 type cloneArgs struct {
 	flags, pidfd uint64
 	_, _         uint64 // child_tid, parent_tid
 	exitSignal   uint64
 	_, _, _      uint64 // stack, stack_size, tls
+	set, _       uint64 // set_tid, set_tid_size: since 5.5
+	cgroup       uint64 // since 5.7
 }
 
 // withoutClone3 is true once clone3 was refused as such: by a kernel before 5.5,
@@ -49,7 +51,7 @@ func startFast(attr *Attr) (*Child, error) {
 		exitSignal: uint64(unix.SIGCHLD),
 		pidfd:      uint64(hold(p, &pidfd)),
 	}
-	size := unsafe.Sizeof(*args)
+	size := unsafe.Offsetof(args.set)
 	if attr.Confine != nil {
 		args.flags |= attr.Confine.Namespaces
 	}
@@ -58,12 +60,25 @@ func startFast(attr *Attr) (*Child, error) {
 	} else {
 		args.flags |= unix.CLONE_CLEAR_SIGHAND
 	}
+	// Born there, and not moved: that is one field here, and no lock that every
+	// fork of the system waits for (Documentation/admin-guide/cgroup-v2.rst,
+	// favordynmods). A second process of the child is born where the first is.
+	grouped := attr.Cgroup != 0 && !old
+	if grouped {
+		args.flags |= unix.CLONE_INTO_CGROUP
+		args.cgroup, size = uint64(attr.Cgroup), unsafe.Sizeof(*args)
+	}
 	failed := &failure{}
 	pid := int(runChild(args, size, &p.steps[0], failed))
 	runtime.KeepAlive(p)
 	if pid < 0 {
 		errno := syscall.Errno(-pid)
 		switch {
+		case grouped:
+			// Whatever it is: the group is of no weight against the start.
+			without := *attr
+			without.Cgroup = 0
+			return startFast(&without)
 		case !old && (errno == syscall.ENOSYS || refused(errno) && (attr.Confine == nil || attr.Confine.Namespaces == 0)):
 			withoutClone3.Store(true)
 			return startFast(attr)
@@ -94,6 +109,7 @@ func startFast(attr *Attr) (*Child, error) {
 		}
 	}
 	if failed.errno == 0 {
+		child.grouped = grouped
 		return child, nil
 	}
 	child.Reap()

@@ -19,6 +19,10 @@ type Attr struct {
 	Files []int
 	// Tag marks the child and its descendants; 0 marks nothing.
 	Tag uint64
+	// Cgroup, when not 0, is a descriptor of a version 2 control group that the
+	// child is born into, as long as the kernel allows that: else it is born
+	// into this process's. Child.InCgroup tells.
+	Cgroup int
 	// Confine, when set, is what the child does to confine itself. It needs
 	// the way of spawning that CanConfine tells of.
 	Confine *Confine

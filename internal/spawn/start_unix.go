@@ -17,12 +17,19 @@ var errCannotConfine = &Error{Stage: StageConfine, Path: "a child that confines 
 // startPortable starts a child through the syscall package.
 func startPortable(attr *Attr) (*Child, error) {
 	pidfd := -1
-	pid, _, err := syscall.StartProcess(attr.Path, attr.Argv, &syscall.ProcAttr{
+	start := &syscall.ProcAttr{
 		Dir:   attr.Dir,
 		Env:   attr.Env,
 		Files: childFiles(attr.Files),
 		Sys:   sysProcAttr(&pidfd),
-	})
+	}
+	grouped := attr.Cgroup != 0 && intoCgroup(start.Sys, attr.Cgroup)
+	pid, _, err := syscall.StartProcess(attr.Path, attr.Argv, start)
+	if err != nil && grouped {
+		// Whatever it is: the group is of no weight against the start.
+		grouped, start.Sys = false, sysProcAttr(&pidfd)
+		pid, _, err = syscall.StartProcess(attr.Path, attr.Argv, start)
+	}
 	if err != nil {
 		return nil, explain(attr, err)
 	}
@@ -31,7 +38,9 @@ func startPortable(attr *Attr) (*Child, error) {
 		// leaves its session before this call has unmarked descendants.
 		SetTag(pid, attr.Tag)
 	}
-	return newChild(pid, pidfd), nil
+	child := newChild(pid, pidfd)
+	child.grouped = grouped
+	return child, nil
 }
 
 // childFiles completes the table of the child's descriptors with a closing

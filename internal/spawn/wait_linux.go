@@ -13,6 +13,13 @@ func sysProcAttr(pidfd *int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, PidFD: pidfd}
 }
 
+// intoCgroup has the child born into a control group. It reports whether there
+// is such a thing.
+func intoCgroup(attr *syscall.SysProcAttr, fd int) bool {
+	attr.UseCgroupFD, attr.CgroupFD = true, fd
+	return true
+}
+
 // waiter waits for the end of a process: through its pidfd in the poller, else
 // with a thread.
 type waiter struct {

@@ -6,6 +6,8 @@ import "syscall"
 
 func sysProcAttr(*int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+func intoCgroup(*syscall.SysProcAttr, int) bool { return false }
+
 // waiter waits for the end of a process with a thread.
 type waiter struct{ pid int }
 

@@ -80,7 +80,7 @@ func appendTo(path string, line []byte, d Durability) (err error) {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("it is not a plain file")
+		return notPlain(path)
 	}
 	torn, err := endsInMidLine(log, info.Size())
 	if err != nil {

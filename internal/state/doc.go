@@ -5,6 +5,8 @@
 //
 //   - Lock, TryLock: kernel locks, which the end of a process releases.
 //   - WriteFile: a document is replaced whole or not at all.
+//   - ReplaceFile: the same for what only this boot needs.
+//   - ReadFile: what is no plain file, or too long, is an error and no wait.
 //   - AppendLine, ReadLines: logs of one JSON object per line; a line is there
 //     whole, or it is reported as broken.
 //   - Sweep: what is older than its retention goes.

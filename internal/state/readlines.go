@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"os"
 )
 
 // Line is one line of a log.
@@ -37,12 +36,13 @@ const (
 
 // ReadLines yields the lines of the log at path in order. Broken lines are
 // yielded as such and do not end it; empty lines are not yielded. A failure to
-// open or read the file is yielded once, as the last, with a zero Line.
+// open or read the file is yielded once, as the last, with a zero Line; so is
+// INVARIANT for what is no plain file, which no link leads to either.
 //
 // Writers are not held up: lines that are appended meanwhile may appear.
 func ReadLines(path string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		log, err := os.Open(path)
+		log, err := openPlain(path)
 		if err != nil {
 			yield(Line{}, err)
 			return

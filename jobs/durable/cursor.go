@@ -3,9 +3,11 @@ package durable
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
+	"hardshell/internal/fault"
 	"hardshell/internal/record"
 	"hardshell/internal/state"
 )
@@ -35,13 +37,22 @@ func (s *Store) cursorPath(id string) string { return filepath.Join(s.places, id
 // is another record's, is the beginning: bytes are then read twice, and none is
 // lost.
 func (s *Store) cursor(id, key string) cursor {
+	c, _ := s.readCursor(id, key)
+	return c
+}
+
+// maxPlaceFile is more bytes than a cursor, or the numbers of all kinds, have.
+const maxPlaceFile = 64 << 10
+
+// readCursor is cursor, and says why the file cannot be read.
+func (s *Store) readCursor(id, key string) (cursor, error) {
 	c := cursor{Key: key}
-	data, err := os.ReadFile(s.cursorPath(id))
+	data, err := state.ReadFile(s.cursorPath(id), maxPlaceFile)
 	if err != nil || json.Unmarshal(data, &c) != nil || c.Key != key {
-		return cursor{Key: key}
+		return cursor{Key: key}, err
 	}
 	c.Stdout, c.Stderr = max(0, c.Stdout), max(0, c.Stderr)
-	return c
+	return c, nil
 }
 
 // MarkNoticed says that a notice of a job's end was delivered, and is not to be
@@ -70,7 +81,7 @@ func (s *Store) LogEnd(id, key string, append func() (seq int64, err error)) (se
 		return 0, err
 	}
 	// Without the mark the log is searched the next time, which finds the event.
-	_ = s.change(id, key, func(c *cursor) { c.Logged = seq }, replaceQuickly)
+	_ = s.change(id, key, func(c *cursor) { c.Logged = seq }, state.ReplaceFile)
 	return seq, nil
 }
 
@@ -105,7 +116,13 @@ func (s *Store) change(id, key string, change func(*cursor), write func(path str
 		return err
 	}
 	defer lock.Release()
-	before := s.cursor(id, key)
+	before, err := s.readCursor(id, key)
+	if errors.Is(err, fault.Invariant) {
+		// A pipe or a link that somebody has put there is not written to.
+		if err := os.Remove(s.cursorPath(id)); err != nil {
+			return err
+		}
+	}
 	after := before
 	change(&after)
 	if after == before {
@@ -116,13 +133,4 @@ func (s *Store) change(id, key string, change func(*cursor), write func(path str
 		return err
 	}
 	return write(s.cursorPath(id), data)
-}
-
-// replaceQuickly replaces a file of the run directory as a whole, for readers of
-// this boot: a power cut may take it. Writers take turns by a lock.
-func replaceQuickly(path string, data []byte) error {
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

@@ -45,15 +45,10 @@ func validKind(kind string) bool {
 // ids lists the directories that are called like jobs, in the order of their
 // numbers.
 func (s *Store) ids() ([]string, error) {
-	dir, err := os.Open(s.dir)
+	names, err := state.ReadNames(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 
 	"hardshell/internal/fault"
@@ -23,7 +22,7 @@ func (s *Store) numbersPath() string { return filepath.Join(s.places, numbersFil
 // power cut leaves.
 func (s *Store) numbers() (map[string]int, error) {
 	numbers := map[string]int{}
-	data, err := os.ReadFile(s.numbersPath())
+	data, err := state.ReadFile(s.numbersPath(), maxPlaceFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0:
 		return numbers, nil
@@ -85,7 +84,7 @@ func (s *Store) changeNumbers(change func(map[string]int)) error {
 	if err != nil {
 		return err
 	}
-	return replaceQuickly(s.numbersPath(), data)
+	return state.ReplaceFile(s.numbersPath(), data)
 }
 
 // release ends a reservation of which nothing has come. The number of an id that

@@ -62,7 +62,7 @@ func (s *Store) Tidy() error {
 	}
 	s.pruneRuns(false)
 	s.prune(ids, s.config.Keep)
-	return replaceQuickly(mark, nil)
+	return state.ReplaceFile(mark, nil)
 }
 
 // prune is Prune under the lock, of the jobs among ids.

@@ -23,6 +23,12 @@ type Info struct {
 	// Command is the whole command, Workdir where it runs.
 	Command string `json:"command,omitempty"`
 	Workdir string `json:"workdir,omitempty"`
+	// ExitCode and Signal are how it ended, each where there is one. One that was
+	// killed may have both, or neither.
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	// Reason is what the one gave who asked for its end.
+	Reason string `json:"reason,omitempty"`
 	// Stdout and Stderr are how much of each stream came, and what of it is kept.
 	Stdout record.StreamStatus `json:"stdout"`
 	Stderr record.StreamStatus `json:"stderr"`
@@ -143,8 +149,8 @@ func (s *Store) look(id string) (*Info, error) {
 			return info, nil
 		}
 		info.Lost, info.Status, info.Detail = true, jobs.Failed, detail
-	} else if _, stopping := dir.Stopping(); stopping {
-		info.Status = jobs.Stopping
+	} else if reason, stopping := dir.Stopping(); stopping {
+		info.Status, info.Reason = jobs.Stopping, reason
 	}
 	for stream, status := range []*record.StreamStatus{&info.Stdout, &info.Stderr} {
 		if log, err := dir.OpenLog(ask, stream); err == nil {
@@ -167,6 +173,7 @@ func (i *Info) settled(dir *record.Dir) bool {
 	}
 	o := outcome(status)
 	i.Status, i.Detail, i.Usage = o.Status, o.Detail, o.Usage
+	i.ExitCode, i.Signal, i.Reason = status.ExitCode, status.Signal, status.Reason
 	i.StartedAt, i.FinishedAt = status.Started, status.Finished
 	i.Stdout, i.Stderr = status.Stdout, status.Stderr
 	return true

@@ -163,18 +163,23 @@ func (r *Runtime) greet(ctx context.Context, conn *hostwire.Conn, files hostwire
 	r.mu.Lock()
 	orphanAfter := r.orphanAfter
 	r.mu.Unlock()
-	deadline, _ := ctx.Deadline()
-	conn.SetReceiveDeadline(deadline)
 	conn.Trust()
 	err := conn.Send(&hostwire.Message{Attach: &hostwire.Attach{
 		Magic: hostwire.Magic, Version: hostwire.Version, Session: r.config.SessionID,
 		Key: key, Keep: r.config.Keep, OrphanAfter: orphanAfter, PID: os.Getpid(),
 	}})
-	var m *hostwire.Message
+	var (
+		m       *hostwire.Message
+		stopped int
+	)
 	if err == nil {
-		m, _, err = conn.Receive()
+		deadline, _ := ctx.Deadline()
+		m, _, stopped, err = conn.ReceiveUnlessStopped(deadline)
 	}
 	switch {
+	case stopped != 0:
+		conn.Close()
+		return nil, hostwire.ErrStopped(r.config.SessionID, stopped)
 	case err != nil:
 		conn.Close()
 		return nil, errLeaving
@@ -188,7 +193,6 @@ func (r *Runtime) greet(ctx context.Context, conn *hostwire.Conn, files hostwire
 		conn.Close()
 		return nil, errAnswer
 	}
-	conn.SetReceiveDeadline(time.Time{})
 	return newLink(conn, m.Attached), nil
 }
 

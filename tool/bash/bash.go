@@ -15,7 +15,6 @@ import (
 
 	"hardshell/internal/fault"
 	"hardshell/internal/prose"
-	"hardshell/sandbox"
 	"hardshell/shell"
 	"hardshell/shellenv"
 	"hardshell/subprocess"
@@ -35,6 +34,9 @@ type Config struct {
 	// runs then goes on as a job, where Jobs can keep one. 0 holds every call to
 	// the command's end.
 	YieldAfter time.Duration
+	// Workdir is where a command of this session runs that names a directory, or
+	// none; nil takes it from the workspace.
+	Workdir func(asked string) string
 	// Log is told what a model need not know; nil discards.
 	Log *slog.Logger
 }
@@ -56,10 +58,10 @@ func New(executor shell.Executor, environment Environment, config Config) (*tool
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	mode, confines := executor.SandboxMode()
+	_, confines := executor.SandboxMode()
 	b := &bash{
 		executor: executor, environment: environment, config: config,
-		mode: mode, confines: confines, prose: prose.Parse(source),
+		confines: confines, prose: prose.Parse(source),
 	}
 	return tool.New(tool.Definition[Input, Output]{
 		Name:          Name,
@@ -80,7 +82,6 @@ type bash struct {
 	executor    shell.Executor
 	environment Environment
 	config      Config
-	mode        sandbox.Mode
 	confines    bool
 	prose       prose.Sections
 }
@@ -114,7 +115,7 @@ func (b *bash) request(call tool.Call, in Input) shell.Request {
 	}
 	request := shell.Request{
 		Command: in.Command,
-		Workdir: workdir(call.Session, in.Workdir),
+		Workdir: b.workdir(call.Session, in.Workdir),
 		Timeout: timeout(in.TimeoutMs),
 	}
 	if b.environment != nil {
@@ -131,8 +132,10 @@ func (b *bash) request(call tool.Call, in Input) shell.Request {
 // relative to it, or an absolute one; "" leaves it to the executor. The join is
 // textual, so that the kernel resolves link/.. as it does for an absolute path,
 // to the parent of what the link points to.
-func workdir(session tool.Session, asked string) string {
+func (b *bash) workdir(session tool.Session, asked string) string {
 	switch {
+	case session != nil && b.config.Workdir != nil:
+		return b.config.Workdir(asked)
 	case session == nil || filepath.IsAbs(asked):
 		return asked
 	case asked == "":

@@ -18,8 +18,8 @@ func (b *bash) checkEscalation(call tool.Call, in Input) error {
 		return refused("sandbox_permissions is not available in this composition (no sandboxing executor to escalate)")
 	}
 	wanted := sandbox.Mode(*in.SandboxPermissions)
-	if !wider(wanted, b.mode) {
-		return refused("sandbox escalation to %q is not strictly wider than this call's current %q mode", wanted, b.mode)
+	if mode, _ := b.executor.SandboxMode(); !wider(wanted, mode) {
+		return refused("sandbox escalation to %q is not strictly wider than this call's current %q mode", wanted, mode)
 	}
 	return refused("sandbox escalation to %q requires approval, but no approval service is composed", wanted)
 }
