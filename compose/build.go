@@ -46,6 +46,7 @@ type Composition struct {
 	in            Surroundings
 	host          *plugin.Host
 	shellSettings atomic.Pointer[ShellConfig]
+	ended         atomic.Pointer[map[plugin.AnyKey]any] // set when Close begins
 
 	mu   sync.Mutex
 	rows []Row
@@ -124,7 +125,11 @@ func (c *Composition) Check() error { return c.host.Audit() }
 
 // Close ends the rows, the latest first. When ctx ends, the grace of commands is
 // cut short. The error names what resisted.
-func (c *Composition) Close(ctx context.Context) error { return c.host.Close(ctx) }
+func (c *Composition) Close(ctx context.Context) error {
+	services := c.services()
+	c.ended.CompareAndSwap(nil, &services)
+	return c.host.Close(ctx)
+}
 
 func codeOr(err error, code fault.Code) fault.Code {
 	if known := fault.CodeOf(err); known != "" {

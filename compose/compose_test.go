@@ -149,7 +149,7 @@ func TestBuildNamesTheRowAtFault(t *testing.T) {
 		want string
 	}{
 		{"a row twice", append(compose.Default(), row(t, "session")), `composition: row id "session" stands twice, for plugin "session" and for plugin "session": rename or remove one`},
-		{"a part twice", with(compose.Row{ID: "other", Plugin: compose.PluginSubprocess}), `composition: other: failed: service "subprocess" is provided by row "subprocess" already`},
+		{"a part twice", with(compose.Row{ID: "other", Plugin: compose.PluginSubprocess}), `composition: other: failed: service "subprocess": "subprocess" provides it already, and "other" would too: remove one`},
 		{"no such plugin", with(compose.Row{ID: "mine", Plugin: "magic"}), `composition row "mine": there is no plugin "magic"`},
 		{"no plugin", with(compose.Row{ID: "mine"}), `composition row "mine": there is no plugin ""`},
 		{"a shell without its runtime", rows(t, "sandbox-policy", "shell"), "composition: shell: pending (waiting for service: subprocess, sandbox)\n" +

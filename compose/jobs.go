@@ -98,10 +98,11 @@ type keeping struct {
 // applyJobs adds the registry, and what keeps its jobs where the session has a
 // host.
 func (c *Composition) applyJobs(_ context.Context, a *plugin.Activation) error {
-	config, err := follow(a, jobsSettings())
+	settled, err := follow(a, jobsSettings())
 	if err != nil {
 		return err
 	}
+	config := settled.get()
 	if c.in.Overrides.MaxJobs != 0 {
 		config.MaxConcurrentJobsPerOwner = c.in.Overrides.MaxJobs
 	}

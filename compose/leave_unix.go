@@ -32,7 +32,7 @@ func LeaveSession(ctx context.Context, home state.Home, session string) (pid int
 	if uid, err := conn.PeerUID(); err != nil || uid != os.Geteuid() {
 		return 0, fault.New(fault.SpawnFailed, "the socket %s is served by another user: remove it", files.Socket)
 	}
-	key, err := os.ReadFile(files.Key)
+	key, err := state.ReadFile(files.Key, 4096)
 	if err != nil {
 		return 0, nil // as above
 	}

@@ -2,7 +2,10 @@ package compose
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"sync"
 	"time"
 
 	"hardshell/internal/state"
@@ -65,6 +68,31 @@ type Runtime interface {
 type spawning struct {
 	Runtime
 	host *host.Runtime // the runtime, when that is a session host's
+	// sandboxes are closed when no command runs in them any more: also one whose
+	// row was reloaded is left to its commands.
+	sandboxes *closers
+}
+
+// closers are what is closed later.
+type closers struct {
+	mu  sync.Mutex
+	all []io.Closer
+}
+
+func (c *closers) add(one io.Closer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, one)
+}
+
+func (c *closers) close() (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.all {
+		err = errors.Join(err, one.Close())
+	}
+	c.all = nil
+	return err
 }
 
 // spillRetention is how long the file of a stream that outgrew its window stays
@@ -74,7 +102,7 @@ const spillRetention = 7 * 24 * time.Hour
 // applyRuntime has commands spawned in this process, or by the host of a session
 // that outlives it.
 func (c *Composition) applyRuntime(_ context.Context, a *plugin.Activation) error {
-	var s spawning
+	s := spawning{sandboxes: &closers{}}
 	if in := c.in; in.Durable && len(in.Host) > 0 {
 		s.host = host.New(host.Config{
 			Home: in.Home, SessionID: in.SessionID, Keep: true,
@@ -85,7 +113,7 @@ func (c *Composition) applyRuntime(_ context.Context, a *plugin.Activation) erro
 		s.Runtime = local.New(local.Config{SpillDir: in.Home.Spill(in.SessionID)})
 	}
 	err := a.Scope.Defer(func(ctx context.Context) error {
-		err := s.Close(ctx)
+		err := errors.Join(s.Close(ctx), s.sandboxes.close())
 		if s.Spilled() {
 			// Those who leave files behind sweep what is old.
 			if _, err := state.Sweep(c.in.Home.Spills(), spillRetention); err != nil {
@@ -118,9 +146,7 @@ func (c *Composition) applySandbox(_ context.Context, a *plugin.Activation) erro
 	if err != nil {
 		return err
 	}
-	if err := a.Scope.Defer(func(context.Context) error { return provider.Close() }); err != nil {
-		return err
-	}
+	plugin.Get(a, runtimeKey).sandboxes.add(provider)
 	return plugin.Provide(a.Scope, sandboxKey, sandbox.Provider(provider))
 }
 
@@ -174,20 +200,21 @@ func (c *Composition) applyShellPlain(_ context.Context, a *plugin.Activation) e
 }
 
 func (c *Composition) provideShell(a *plugin.Activation, construct func(bash.Config) (configurable, error)) error {
-	var executor configurable
-	s := shellSettings()
-	s.changed = func(config ShellConfig) error {
-		c.shellSettings.Store(&config)
-		return executor.Configure(config.bash())
-	}
-	config, err := follow(a, s)
+	config, err := follow(a, shellSettings())
 	if err != nil {
 		return err
 	}
-	if executor, err = construct(config.bash()); err != nil {
+	executor, err := construct(config.get().bash())
+	if err != nil {
 		return err
 	}
-	c.shellSettings.Store(&config)
+	err = config.live(a, func(config ShellConfig) error {
+		c.shellSettings.Store(&config)
+		return executor.Configure(config.bash())
+	})
+	if err != nil {
+		return err
+	}
 	return plugin.Provide(a.Scope, shellKey, shell.Executor(executor))
 }
 
@@ -263,8 +290,21 @@ func (c *Composition) Shell() shell.Executor { return service(c, shellKey) }
 // Settings are the user's.
 func (c *Composition) Settings() *settings.Service { return service(c, settingsKey) }
 
-// service is what a row provides at the moment, zero when none does.
+// service is what a row provides at the moment, zero when none does. From Close on
+// it is what was provided last: that refuses work by itself.
 func service[T any](c *Composition, k plugin.Key[T]) T {
-	v, _ := plugin.Service(c.host, k)
+	v, ok := plugin.Service(c.host, k)
+	if ended := c.ended.Load(); !ok && ended != nil {
+		v, _ = (*ended)[k].(T)
+	}
 	return v
+}
+
+// services are what the rows provide at the moment.
+func (c *Composition) services() map[plugin.AnyKey]any {
+	return map[plugin.AnyKey]any{
+		settingsKey: service(c, settingsKey), runtimeKey: service(c, runtimeKey), sandboxKey: service(c, sandboxKey),
+		policiesKey: service(c, policiesKey), environmentKey: service(c, environmentKey),
+		shellKey: service(c, shellKey), jobsKey: service(c, jobsKey),
+	}
 }

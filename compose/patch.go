@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"hardshell/internal/document"
 	"hardshell/internal/fault"
@@ -32,7 +33,7 @@ func Rows(home state.Home, patches []string, log *slog.Logger) ([]Row, error) {
 	own := filepath.Join(home.Root(), "compose.yaml")
 	data, err := state.ReadFile(own, maxPatchBytes)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 	case err != nil:
 		return nil, fault.New(fault.InvalidArgument, "the composition %s cannot be read: %w", own, err)
 	default:

@@ -123,21 +123,19 @@ func (c *Composition) applySandboxPolicy(_ context.Context, a *plugin.Activation
 	if err := s.check(a.Config.(SandboxPolicyConfig)); err != nil {
 		return err
 	}
-	s.changed = func(config SandboxPolicyConfig) error {
+	config, err := follow(a, s)
+	if err != nil {
+		return err
+	}
+	err = config.live(a, func(config SandboxPolicyConfig) error {
 		service, err := config.service(c.in)
 		if err == nil {
 			p.service.Store(service)
 		}
 		return err
-	}
-	config, err := follow(a, s)
+	})
 	if err != nil {
 		return err
 	}
-	service, err := config.service(c.in)
-	if err != nil {
-		return err
-	}
-	p.service.Store(service)
 	return plugin.Provide(a.Scope, policiesKey, confined.Policies(p))
 }

@@ -2,6 +2,9 @@ package compose
 
 import (
 	"context"
+	"errors"
+	"syscall"
+	"time"
 
 	"hardshell/plugin"
 	"hardshell/settings"
@@ -22,29 +25,51 @@ func defaultSettingsFile() SettingsFileConfig {
 
 // open returns the service over the document.
 func (config SettingsFileConfig) open(ctx context.Context, in Surroundings, watch bool) (*settings.Service, error) {
-	debounce := milliseconds(config.DebounceMs)
-	if debounce == 0 {
-		debounce = -1 // none, and not the default
-	}
-	provider, err := file.New(file.Config{
-		Home: in.Home, Path: config.Path, Watch: config.Watch && watch, Debounce: debounce, Log: in.Log,
-	})
+	provider, err := config.provider(in, watch)
 	if err != nil {
 		return nil, err
 	}
 	return settings.Open(ctx, provider, settings.Options{Log: in.Log})
 }
 
+func (config SettingsFileConfig) provider(in Surroundings, watch bool) (*file.Provider, error) {
+	debounce := milliseconds(config.DebounceMs)
+	if debounce == 0 {
+		debounce = -1 // none, and not the default
+	}
+	return file.New(file.Config{
+		Home: in.Home, Path: config.Path, Watch: config.Watch && watch, Debounce: debounce, Log: in.Log,
+	})
+}
+
 func (c *Composition) applySettingsFile(ctx context.Context, a *plugin.Activation) error {
-	service, err := a.Config.(SettingsFileConfig).open(ctx, c.in, !c.in.OneShot)
+	config := a.Config.(SettingsFileConfig)
+	service, err := config.open(ctx, c.in, !c.in.OneShot)
+	if config.Path == "" && errors.Is(err, syscall.ENOTDIR) {
+		// A home that can be none has no document either.
+		service, err = settings.Open(ctx, settings.NewReadOnlyMemory(nil), settings.Options{Log: c.in.Log})
+	}
 	if err != nil {
 		return err
 	}
-	if err := a.Scope.Defer(service.Close); err != nil {
+	if err := a.Scope.Defer(quietly(service.Close)); err != nil {
 		return err
 	}
 	return plugin.Provide(a.Scope, settingsKey, service)
 }
+
+// quietly has the settings come to rest although the context is over that cuts the
+// grace of commands short: they wait for no command.
+func quietly(closing func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settingsRest)
+		defer cancel()
+		return closing(ctx)
+	}
+}
+
+// settingsRest is more than the check of an owner may take.
+const settingsRest = 10 * time.Second
 
 // settingsOf is a row's part in the settings: a namespace that has the keys of its
 // configuration, which is the layer below the user's.
@@ -53,9 +78,6 @@ type settingsOf[T any] struct {
 	defaults T
 	applies  settings.Applies
 	check    func(T) error
-	// changed is told of every change after the first value; nil for what applies
-	// after a restart.
-	changed func(T) error
 }
 
 // register makes the row of a configuration the owner of its namespace.
@@ -71,31 +93,51 @@ func (s settingsOf[T]) register(service *settings.Service, config T, tolerate bo
 	return settings.Register(service, s.ns, options)
 }
 
-// follow returns the configuration of a row as the settings have it, and has every
-// change told while the row is active. Without settings it is the row's alone.
-func follow[T any](a *plugin.Activation, s settingsOf[T]) (T, error) {
-	config := a.Config.(T)
+// configured is what a row is configured with, as the settings have it.
+type configured[T any] struct {
+	ns      settings.Namespace
+	row     T
+	service *settings.Service // nil in a composition without settings
+	scope   *settings.Scope[T]
+}
+
+// follow makes a row the owner of its namespace for as long as it is active.
+// Without settings the configuration is the row's alone.
+func follow[T any](a *plugin.Activation, s settingsOf[T]) (*configured[T], error) {
+	c := &configured[T]{ns: s.ns, row: a.Config.(T)}
 	service, ok := plugin.Lookup(a, settingsKey)
 	if !ok {
-		return config, nil
+		return c, nil
 	}
-	scope, err := s.register(service, config, false)
+	scope, err := s.register(service, c.row, false)
 	if err != nil {
-		return config, err
+		return nil, err
 	}
-	if err := a.Scope.Defer(scope.Close); err != nil {
-		return config, err
+	c.service, c.scope = service, scope
+	return c, a.Scope.Defer(quietly(scope.Close))
+}
+
+// get is the configuration as it stands.
+func (c *configured[T]) get() T {
+	if c.scope == nil {
+		return c.row
 	}
-	if s.changed == nil {
-		return scope.Get(), nil
+	return c.scope.Get()
+}
+
+// live has apply called with the configuration now and after every change, while
+// the row is active: before the write that changed it returns.
+func (c *configured[T]) live(a *plugin.Activation, apply func(T) error) error {
+	if c.scope == nil {
+		return apply(c.row)
 	}
-	remove := service.OnUpdated(func(_ context.Context, u settings.Updated) error {
-		if u.NS != s.ns {
+	remove := c.service.OnUpdated(func(_ context.Context, u settings.Updated) error {
+		if u.NS != c.ns {
 			return nil
 		}
-		return s.changed(scope.Get())
+		return apply(c.scope.Get())
 	})
-	return scope.Get(), undo(a, remove, nil)
+	return undo(a, remove, apply(c.scope.Get()))
 }
 
 // OpenSettings returns the settings of a home for whoever looks at them or changes
@@ -103,27 +145,72 @@ func follow[T any](a *plugin.Activation, s settingsOf[T]) (T, error) {
 // wrong (see settings.Descriptor). The caller closes the service. DOCUMENT_INVALID
 // when the document cannot be read at all.
 func OpenSettings(ctx context.Context, in Surroundings, rows []Row, watch bool) (*settings.Service, error) {
-	config := defaultSettingsFile()
+	configured, err := configureAll(rows)
+	if err != nil {
+		return nil, err
+	}
+	service, err := settingsFileOf(configured).open(ctx, in, watch)
+	if err != nil {
+		return nil, err
+	}
+	return registerAll(ctx, service, in, configured)
+}
+
+// SettingsOver is OpenSettings with the document of another provider, which the
+// service closes.
+func SettingsOver(ctx context.Context, provider settings.Provider, in Surroundings, rows []Row) (*settings.Service, error) {
+	configured, err := configureAll(rows)
+	if err != nil {
+		return nil, err
+	}
+	service, err := settings.Open(ctx, provider, settings.Options{Log: in.Log})
+	if err != nil {
+		return nil, err
+	}
+	return registerAll(ctx, service, in, configured)
+}
+
+// SettingsFile is the document that OpenSettings opens, as a file that is not
+// opened yet: for whoever handles its text, valid or not. INVALID_ARGUMENT for a
+// path that can be none.
+func SettingsFile(in Surroundings, rows []Row) (*file.Provider, error) {
+	configured, err := configureAll(rows)
+	if err != nil {
+		return nil, err
+	}
+	return settingsFileOf(configured).provider(in, false)
+}
+
+// configureAll returns the rows that are not disabled, with typed configurations.
+func configureAll(rows []Row) ([]Row, error) {
 	configured := make([]Row, 0, len(rows))
 	for _, row := range rows {
 		typed, err := configure(row)
 		if err != nil {
 			return nil, err
 		}
-		if row.Disabled {
-			continue
+		if row.Config = typed; !row.Disabled {
+			configured = append(configured, row)
 		}
-		if own, ok := typed.(SettingsFileConfig); ok {
+	}
+	return configured, nil
+}
+
+// settingsFileOf is the configuration of the document; its defaults without a row.
+func settingsFileOf(rows []Row) SettingsFileConfig {
+	config := defaultSettingsFile()
+	for _, row := range rows {
+		if own, ok := row.Config.(SettingsFileConfig); ok {
 			config = own
 		}
-		row.Config = typed
-		configured = append(configured, row)
 	}
-	service, err := config.open(ctx, in, watch)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range configured {
+	return config
+}
+
+// registerAll registers the namespaces of rows, or closes the service when one
+// cannot be.
+func registerAll(ctx context.Context, service *settings.Service, in Surroundings, rows []Row) (*settings.Service, error) {
+	for _, row := range rows {
 		var err error
 		switch config := row.Config.(type) {
 		case ShellConfig:

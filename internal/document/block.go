@@ -158,14 +158,14 @@ func (p *plan) replaceInBlock(e *entry, value any) *Error {
 	if old.anchor != "" {
 		header = strings.TrimSuffix("&"+old.anchor+" "+header, " ")
 	}
-	body := body{lines: lines, column: p.bodyColumn(e, value)}
+	next := body{lines, p.bodyColumn(e, value)}
 	switch old.style {
 	case blockStyle:
-		return p.replaceBlock(e, header, body)
+		return p.replaceBlock(e, header, next)
 	case literalStyle, foldedStyle:
-		p.replaceBlockScalar(e, header, body)
+		p.replaceBlockScalar(e, header, next)
 	default:
-		p.replaceInline(e, header, body)
+		p.replaceInline(e, header, next)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (p *plan) bodyColumn(e *entry, value any) int {
 }
 
 // replaceBlock replaces a map or list in block style: all lines below the key.
-func (p *plan) replaceBlock(e *entry, header string, new body) *Error {
+func (p *plan) replaceBlock(e *entry, header string, next body) *Error {
 	old := e.value
 	first := old.body
 	if old.kind == mapNode {
@@ -211,13 +211,13 @@ func (p *plan) replaceBlock(e *entry, header string, new body) *Error {
 	}
 	last := p.trailing(old.end, p.column(e.start)+1)
 	p.cutLines(p.nextLine(old.headEnd()), last)
-	p.insertLines(p.nextLine(last), new.column, new.lines)
+	p.insertLines(p.nextLine(last), next.column, next.lines)
 	return nil
 }
 
 // replaceBlockScalar replaces a | or > scalar. A comment behind its header
 // stays.
-func (p *plan) replaceBlockScalar(e *entry, header string, new body) {
+func (p *plan) replaceBlockScalar(e *entry, header string, next body) {
 	old := e.value
 	end := old.body
 	for end < len(p.data) && !strings.ContainsRune(" \t\r\n", rune(p.data[end])) {
@@ -230,13 +230,13 @@ func (p *plan) replaceBlockScalar(e *entry, header string, new body) {
 	if old.end > p.lineEnd(end) {
 		p.cutLines(p.nextLine(end), old.end)
 	}
-	p.insertLines(p.nextLine(old.end), new.column, new.lines)
+	p.insertLines(p.nextLine(old.end), next.column, next.lines)
 }
 
 // replaceInline replaces a value that is written behind its key, or not at all.
-func (p *plan) replaceInline(e *entry, header string, new body) {
+func (p *plan) replaceInline(e *entry, header string, next body) {
 	old := e.value
-	if len(new.lines) == 0 {
+	if len(next.lines) == 0 {
 		if !old.written() {
 			p.insert(e.colon, " "+header)
 			return
@@ -261,7 +261,7 @@ func (p *plan) replaceInline(e *entry, header string, new body) {
 		p.insert(e.colon, " "+header)
 	}
 	last := p.trailing(max(old.end, e.colon), p.column(e.start)+1)
-	p.insertLines(p.nextLine(last), new.column, new.lines)
+	p.insertLines(p.nextLine(last), next.column, next.lines)
 }
 
 // fill plans the sections of a YAML document that has none. Its root is nil,

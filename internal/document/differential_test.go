@@ -149,13 +149,16 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.Contains(data, []byte("//")) && bytes.Contains(bytes.ReplaceAll(data, []byte("\r\n"), nil), []byte("\r")) {
+			return // To hujson a comment goes on behind a lone CR, to others not.
+		}
 		d, err := Parse("s.json", JSON, bytes.Clone(data))
 		if err != nil {
 			if refused, ok := err.(*Error); !ok || refused.Line < 1 || refused.Column < 1 {
 				t.Fatalf("%v", err)
 			}
 			if refused := err.(*Error); refused.Reason == Syntax {
-				standard, err := hujson.Standardize(bytes.TrimPrefix(data, byteOrderMark))
+				standard, err := hujson.Standardize(bytes.TrimPrefix(bytes.Clone(data), byteOrderMark))
 				if err == nil && json.Valid(standard) && len(bytes.TrimSpace(standard)) > 0 {
 					t.Fatalf("%v, but hujson reads %q", refused, data)
 				}

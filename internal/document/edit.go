@@ -162,8 +162,6 @@ func sameSections(a, b map[string]any) bool {
 	return true
 }
 
-var _ error = (*Error)(nil)
-
 // String is the edit without its value.
 func (e Edit) String() string {
 	verb := "set"

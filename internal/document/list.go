@@ -32,6 +32,7 @@ func ParseList(name string, format Format, data []byte) (items []any, lines []in
 	if problem != nil {
 		return nil, nil, problem
 	}
+	d.markPositions()
 	for _, item := range d.root.items {
 		at := d.fail(item.start, NotAList, "")
 		lines = append(lines, at.Line)

@@ -191,7 +191,7 @@ func (w *write) put(at place, files ledgerFiles) (outcome, error) {
 	if doc == w.known.doc {
 		return outcome{done: true, stored: &section}, nil
 	}
-	c, err := w.replace(at, files, doc)
+	c, err := w.replace(at, files, w.known.snapshot, doc)
 	if errors.Is(err, errMoved) {
 		return outcome{}, nil
 	}
@@ -223,9 +223,8 @@ func (w *write) edit(section settings.Section) (*document.Document, error) {
 	return w.known.doc.Apply(edits)
 }
 
-// replace writes the document to the disk.
-func (w *write) replace(at place, files ledgerFiles, doc *document.Document) (content, error) {
-	old := w.known.snapshot
+// replace writes the document to the disk, in place of the file as old has it.
+func (w *write) replace(at place, files ledgerFiles, old snapshot, doc *document.Document) (content, error) {
 	if err := errors.Join(at.checkTarget(), old.owner.check(w.path)); err != nil {
 		return content{}, err
 	}
@@ -241,7 +240,7 @@ func (w *write) replace(at place, files ledgerFiles, doc *document.Document) (co
 	}
 	info, err := w.swap(swap{
 		target: at.target, temp: tempOf(at, files), data: doc.Bytes(), mode: mode, owner: old.owner,
-		check: func() error { return w.unmoved(at) },
+		check: func() error { return w.unmoved(at, old) },
 	})
 	if errors.Is(err, errMoved) {
 		return content{}, errMoved
@@ -262,10 +261,10 @@ func (w *write) replace(at place, files ledgerFiles, doc *document.Document) (co
 	return c, nil
 }
 
-// unmoved reports whether the file is still the one that is known.
-func (w *write) unmoved(at place) error {
+// unmoved reports whether the file is still the one that old was read of.
+func (w *write) unmoved(at place, old snapshot) error {
 	now, err := w.peek(at)
-	if err != nil || now.absent != w.known.absent || now.stamp != w.known.stamp {
+	if err != nil || now.absent != old.absent || now.stamp != old.stamp {
 		return errMoved
 	}
 	return nil

@@ -141,7 +141,7 @@ func (r *Runtime) attachOnce(ctx context.Context, files hostwire.Files) (*link, 
 		conn.Close()
 		return nil, fault.New(fault.SpawnFailed, "the socket %s is served by another user: remove it", files.Socket)
 	}
-	key, err := os.ReadFile(files.Key)
+	key, err := state.ReadFile(files.Key, 4096)
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, fs.ErrNotExist) {
