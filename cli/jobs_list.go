@@ -138,11 +138,11 @@ func jobsTable(list []compose.JobInfo, sessions bool, out screen, now time.Time)
 func timeText(job jobs.Job, now time.Time) string {
 	switch {
 	case job.FinishedAt > 0:
-		return spanText(time.Duration(job.FinishedAt-job.StartedAt) * time.Millisecond)
+		return spanText(time.Duration(max(0, job.FinishedAt-job.StartedAt)) * time.Millisecond) // the clock may have been set
 	case job.Status.Terminal():
 		return "-"
 	}
-	return spanText(now.Sub(time.UnixMilli(job.StartedAt)))
+	return spanText(max(0, now.Sub(time.UnixMilli(job.StartedAt))))
 }
 
 func colourOf(job jobs.Job) string {

@@ -10,6 +10,7 @@ import (
 
 	"hardshell"
 	"hardshell/compose"
+	"hardshell/internal/fault"
 	"hardshell/internal/state"
 )
 
@@ -133,6 +134,10 @@ func endHost(ctx context.Context, home state.Home, id string) (pid int, ended bo
 	defer cancel()
 	if compose.WaitForHost(bounded, home, id) {
 		return 0, true, nil
+	}
+	if pid == 0 {
+		// It was just ending, and does not end.
+		return 0, false, fault.New(fault.SpawnFailed, "the host of session %s does not end, and does not say who it is: find it by its lock in the run directory of the home, and kill it", id)
 	}
 	return pid, false, nil
 }

@@ -534,3 +534,31 @@ func running(argument string) (pids []int) {
 	}
 	return pids
 }
+
+func TestAHostThatIsStoppedIsNamed(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t)
+	runtime := r.attach()
+	_, h := r.start(runtime, `echo ready; sleep 600`, nil)
+	r.await("it is ready", func() bool { return stdout(h) == "ready\n" })
+	pid := parent(t, h.PID())
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(pid, syscall.SIGCONT)
+	plain := subprocess.Spec{
+		Argv: []string{"true"}, Dir: "/", Grace: time.Second, Stdin: subprocess.Stdin{Mode: subprocess.StdinIgnore},
+		Stdout: subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: 1}, Stderr: subprocess.Output{Mode: subprocess.OutputCollect, MaxBytes: 1},
+	}
+	// Who comes anew is told at once, and not when its patience is over.
+	other := host.New(host.Config{Home: r.home, SessionID: "s", Keep: true})
+	defer other.Close(context.Background())
+	_, err := other.Spawn(t.Context(), plain)
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("(process %d) is stopped", pid)) || !strings.Contains(err.Error(), "kill -CONT") {
+		t.Errorf("a stopped host gives %v", err)
+	}
+	syscall.Kill(pid, syscall.SIGCONT)
+	if _, err := other.Spawn(t.Context(), plain); err != nil {
+		t.Errorf("a host that goes on gives %v", err)
+	}
+}
