@@ -65,7 +65,8 @@ type Options struct {
 	// composition's 10.
 	MaxJobs int
 	// OneShot says that the harness is closed after one call. A background job is
-	// then refused in a session that ends with it.
+	// then refused in a session that ends with it, nobody watches the settings, and
+	// only what the document has is registered there.
 	OneShot bool
 	// Log is told what a person debugging wants to know; nil discards.
 	Log *slog.Logger

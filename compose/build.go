@@ -24,7 +24,8 @@ type Surroundings struct {
 	// Durable says that the session outlives this process.
 	Durable bool
 	// OneShot says that this process makes one call: what would run on after it
-	// is refused in a session that is not durable, and nobody watches the settings.
+	// is refused in a session that is not durable, nobody watches the settings, and
+	// rows own only those namespaces that the document has.
 	OneShot bool
 	// Host is the absolute path of the program that becomes the session host of a
 	// durable session, and its first arguments. Without one this process spawns

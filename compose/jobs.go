@@ -98,7 +98,7 @@ type keeping struct {
 // applyJobs adds the registry, and what keeps its jobs where the session has a
 // host.
 func (c *Composition) applyJobs(_ context.Context, a *plugin.Activation) error {
-	settled, err := follow(a, jobsSettings())
+	settled, err := follow(a, jobsSettings(), c.in.OneShot)
 	if err != nil {
 		return err
 	}

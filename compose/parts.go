@@ -200,7 +200,7 @@ func (c *Composition) applyShellPlain(_ context.Context, a *plugin.Activation) e
 }
 
 func (c *Composition) provideShell(a *plugin.Activation, construct func(bash.Config) (configurable, error)) error {
-	config, err := follow(a, shellSettings())
+	config, err := follow(a, shellSettings(), c.in.OneShot)
 	if err != nil {
 		return err
 	}

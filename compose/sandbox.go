@@ -123,7 +123,7 @@ func (c *Composition) applySandboxPolicy(_ context.Context, a *plugin.Activation
 	if err := s.check(a.Config.(SandboxPolicyConfig)); err != nil {
 		return err
 	}
-	config, err := follow(a, s)
+	config, err := follow(a, s, c.in.OneShot)
 	if err != nil {
 		return err
 	}

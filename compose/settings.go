@@ -102,11 +102,12 @@ type configured[T any] struct {
 }
 
 // follow makes a row the owner of its namespace for as long as it is active.
-// Without settings the configuration is the row's alone.
-func follow[T any](a *plugin.Activation, s settingsOf[T]) (*configured[T], error) {
+// Without settings the configuration is the row's alone, and so it is for one call
+// when the document says nothing: a schema would cost more than the call.
+func follow[T any](a *plugin.Activation, s settingsOf[T], oneShot bool) (*configured[T], error) {
 	c := &configured[T]{ns: s.ns, row: a.Config.(T)}
 	service, ok := plugin.Lookup(a, settingsKey)
-	if !ok {
+	if !ok || oneShot && !service.Stored(s.ns) {
 		return c, nil
 	}
 	scope, err := s.register(service, c.row, false)

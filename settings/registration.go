@@ -181,8 +181,7 @@ func (r *registration) begin(section Section) (*state, error) {
 	if broken != nil {
 		return nil, broken
 	}
-	r.state = without
-	return r.afterChange(section), nil
+	return r.keep(without, section, err), nil // whoever tolerates it tells of it
 }
 
 // vacant returns the section of a namespace that can be registered.

@@ -107,6 +107,15 @@ func (s *Service) Get(ns Namespace) (value any, registered bool) {
 	return jsontree.Clone(tree), true
 }
 
+// Stored reports whether the document has a section of a namespace, whoever owns
+// that.
+func (s *Service) Stored(ns Namespace) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	section := s.sections[string(ns)]
+	return section.Data != nil || section.Problem != nil
+}
+
 // Close refuses new writes, registrations and calls of watchers, lets the write
 // that is being stored land, and closes the provider; it waits until every event
 // has been delivered and every call that had started has returned. Writes that
@@ -222,17 +231,23 @@ func (r *registration) afterChange(section Section) *state {
 	if err == nil {
 		return next
 	}
-	kept := *r.state
+	kept := r.keep(r.state, section, err)
+	log := r.service.log.With("ns", string(r.ns), "revision", section.Revision)
+	for _, problem := range kept.refused {
+		log.Warn("a settings section is refused, the last good value stays", "path", problem.Path, "rule", problem.Keyword)
+	}
+	return kept
+}
+
+// keep is the value of a state over a section that was refused.
+func (r *registration) keep(good *state, section Section, refusal error) *state {
+	kept := *good
 	kept.section = section
-	kept.refused = problemsOf(err)
+	kept.refused = problemsOf(refusal)
 	kept.unknown, kept.ignored = nil, nil
 	if user, ok := section.Data.(map[string]any); ok {
 		resolved := r.schema.Resolve(r.base, user)
 		kept.unknown, kept.ignored = resolved.Unknown, resolved.Ignored
-	}
-	log := r.service.log.With("ns", string(r.ns), "revision", section.Revision)
-	for _, problem := range kept.refused {
-		log.Warn("a settings section is refused, the last good value stays", "path", problem.Path, "rule", problem.Keyword)
 	}
 	return &kept
 }
