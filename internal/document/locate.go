@@ -10,7 +10,12 @@ import (
 // errors. The path is in the words of errors: $.shell.roots[0], from the root of
 // the document on. Of a map or list it is the place of its key; of what is not
 // there, that of the innermost container on the way.
-func (d *Document) Locate(path string) (line, column int) {
+func (d *Document) Locate(path string) (line, column int) { return d.locate(path, false) }
+
+// LocateKey is Locate, but that a scalar too is at the place of its key.
+func (d *Document) LocateKey(path string) (line, column int) { return d.locate(path, true) }
+
+func (d *Document) locate(path string, byKey bool) (line, column int) {
 	at, offset := d.root, d.base
 	for rest := strings.TrimPrefix(path, "$"); at != nil && rest != ""; {
 		for at.kind == aliasNode {
@@ -31,7 +36,7 @@ func (d *Document) Locate(path string) (line, column int) {
 			break
 		}
 		at, offset = e.value, e.start
-		if at.kind == scalarNode && at.start != unknown && at.written() {
+		if !byKey && at.kind == scalarNode && at.start != unknown && at.written() {
 			offset = at.start
 		}
 	}

@@ -38,4 +38,11 @@ func TestAValueIsLocatedByItsPath(t *testing.T) {
 			t.Errorf("%s: %s is at %d:%d, want %d:%d", c.name, c.path, line, column, c.line, c.column)
 		}
 	}
+	d, err := Parse("settings", YAML, []byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, column := d.LocateKey("$.shell.timeoutMs"); line != 3 || column != 3 {
+		t.Errorf("the key of a scalar is at %d:%d", line, column)
+	}
 }

@@ -322,3 +322,20 @@ func manyKeys(n int, format string) string {
 	}
 	return b.String()
 }
+
+func TestOldLineBreaksAreCharacters(t *testing.T) {
+	t.Parallel()
+	text := "a: x\u0085b\n\"c\u2028d\": \"\u2029\\u0101\\L\" # \u2028 e: 1\nf: |\n  g\u0085h\n"
+	d, err := Parse("s", YAML, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"a": "x\u0085b", "c\u2028d": "\u2029\u0101\u2028", "f": "g\u0085h\n"}
+	if tree := d.Tree(); !jsontree.Equal(tree, want) {
+		t.Errorf("the tree is %q", tree)
+	}
+	edited, err := d.Apply([]Edit{{Path: jsontree.Path{"a"}, Value: "z"}})
+	if err != nil || string(edited.Bytes()) != strings.Replace(text, "x\u0085b", "z", 1) {
+		t.Errorf("an edit gives %q, %v", edited.Bytes(), err)
+	}
+}

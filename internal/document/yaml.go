@@ -13,8 +13,11 @@ import (
 // parseYAML reads the one document of the stream. The parser gives structure and
 // positions; meaning is found here.
 func (d *Document) parseYAML() (*node, *Error) {
-	text := d.withoutVersion()
-	c := conversion{document: d, at: locator{text: text, base: d.base, line: 1, column: 1}}
+	text, back, ok := withoutOldBreaks(d.withoutVersion())
+	if !ok {
+		return nil, d.fail(d.base, Encoding, "the document has a line end of an old kind (U+0085, U+2028, U+2029) among characters of every other; remove it")
+	}
+	c := conversion{document: d, back: back, at: locator{text: text, base: d.base, line: 1, column: 1}}
 	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(limits{}))
 	if err != nil {
 		return nil, d.fail(d.base, Syntax, "the YAML parser does not start")
@@ -112,6 +115,7 @@ func minorVersion(text string) bool {
 type conversion struct {
 	document *Document
 	at       locator
+	back     *strings.Replacer // see withoutOldBreaks
 	// anchors are the nodes that aliases may name; open are those not closed yet.
 	anchors map[*yaml.Node]*node
 	open    map[*yaml.Node]bool
@@ -121,7 +125,7 @@ type conversion struct {
 // counts from 0 and is -1 at the root.
 func (c *conversion) node(from *yaml.Node, parent, depth int) (*node, *Error) {
 	d := c.document
-	n := &node{head: unknown, start: c.at.find(from.Line, from.Column), anchor: from.Anchor, text: from.Value}
+	n := &node{head: unknown, start: c.at.find(from.Line, from.Column), anchor: c.original(from.Anchor), text: c.original(from.Value)}
 	if depth > jsontree.MaxDepth {
 		return nil, d.fail(n.start, TooDeep, tooDeep)
 	}
@@ -143,7 +147,7 @@ func (c *conversion) node(from *yaml.Node, parent, depth int) (*node, *Error) {
 	}
 	switch from.Kind {
 	case yaml.AliasNode:
-		n.kind, n.anchor = aliasNode, from.Value
+		n.kind, n.anchor = aliasNode, n.text
 		n.target, n.cyclic = c.anchors[from.Alias], c.open[from.Alias]
 		if n.target == nil {
 			return nil, d.fail(n.start, Alias, "this alias names no anchor")
@@ -171,6 +175,14 @@ func (c *conversion) node(from *yaml.Node, parent, depth int) (*node, *Error) {
 		n.value, n.problem = resolve(n.text, tag, n.style == plainStyle)
 	}
 	return n, nil
+}
+
+// original is text as it stands in the document.
+func (c *conversion) original(text string) string {
+	if c.back == nil {
+		return text
+	}
+	return c.back.Replace(text)
 }
 
 func scalarStyle(from yaml.Style) style {
