@@ -23,8 +23,7 @@ var writeTests = []conformance{
 			log = append(log, what)
 		}
 		service := b.open(&spy{Provider: b.Provider, say: say})
-		var scope *settings.Scope[look]
-		scope = register(b, service, "look", settings.RegisterOptions[look]{Validate: func(look) error { say("check"); return nil }})
+		scope := register(b, service, "look", settings.RegisterOptions[look]{Validate: func(look) error { say("check"); return nil }})
 		service.OnDocumentUpdated(func(context.Context, settings.DocumentUpdated) error {
 			say(fmt.Sprintf("document %d", scope.Get().Size))
 			return nil
