@@ -15,6 +15,7 @@
 package hardshell
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,10 +110,16 @@ func Open(ctx context.Context, o Options) (*Harness, error) {
 		return nil, err
 	}
 	// A command needs nothing from the home; what does, says so itself.
-	if err := home.Ensure(); err != nil {
-		o.Log.Warn("the home cannot be created", "error", err)
-	} else if err := home.Check(); err != nil {
-		o.Log.Warn("the home cannot be trusted", "error", err)
+	// But nobody else may say there how commands are confined.
+	trouble := "the home cannot be created"
+	if err = home.Ensure(); err == nil {
+		trouble, err = "the home cannot be trusted", home.Check()
+	}
+	switch {
+	case err != nil && o.Rows == nil && compose.Decided(home):
+		return nil, fault.New(fault.InvalidArgument, "%s, and its settings would be obeyed: %w", trouble, err)
+	case err != nil:
+		o.Log.Warn(trouble, "error", err)
 	}
 	rows := o.Rows
 	if rows == nil {
@@ -145,7 +152,11 @@ func (h *Harness) Shell() shell.Executor { return h.parts.Shell() }
 // change its copy and give it to a request.
 func (h *Harness) Policy() sandbox.Policy {
 	policies := h.parts.Policies()
-	if policies == nil {
+	switch {
+	case policies == nil && h.parts.Confines():
+		// The row is being reloaded, or has failed.
+		return sandbox.Policy{Mode: sandbox.ReadOnly, Network: sandbox.NetworkNone, WorkspaceRoot: h.session.workspace, SessionID: h.session.id}
+	case policies == nil:
 		return sandbox.Policy{Mode: sandbox.DangerFullAccess, WorkspaceRoot: h.session.workspace, SessionID: h.session.id}
 	}
 	return policies.Default()
@@ -211,21 +222,21 @@ func (h *Harness) Check() error { return h.parts.Check() }
 // is refused with SANDBOX_UNAVAILABLE when the executor does not. See
 // shell.Executor for what else it promises.
 func (h *Harness) Run(ctx context.Context, request shell.Request) (*shell.Result, error) {
-	spec, err := h.resolve(request)
+	executor, spec, err := h.resolve(request)
 	if err != nil {
 		return nil, err
 	}
-	return h.parts.Shell().Run(ctx, spec)
+	return executor.Run(ctx, spec)
 }
 
 // Start begins one request in the background. The process ends with the
 // harness.
 func (h *Harness) Start(ctx context.Context, request shell.Request) (shell.Process, error) {
-	spec, err := h.resolve(request)
+	executor, spec, err := h.resolve(request)
 	if err != nil {
 		return nil, err
 	}
-	return h.parts.Shell().Start(ctx, spec)
+	return executor.Start(ctx, spec)
 }
 
 // Call calls a tool exactly as a model would, through the whole pipeline. Args
@@ -242,23 +253,32 @@ func (h *Harness) Close(ctx context.Context) error {
 	return h.closeErr
 }
 
-// resolve completes a request with the session's facts.
-func (h *Harness) resolve(request shell.Request) (shell.Spec, error) {
+// resolve completes a request with the session's facts, for the executor that is
+// to run it.
+func (h *Harness) resolve(request shell.Request) (executor shell.Executor, spec shell.Spec, err error) {
+	executor = h.parts.Shell()
+	environment := h.parts.Environment()
+	if executor == nil || environment == nil {
+		return nil, spec, fault.New(fault.SandboxUnavailable, "the composition has no shell at work: %w", cmp.Or(h.parts.Check(), errReloading))
+	}
 	if policy := request.SandboxPolicy; policy != nil && policy.Mode != sandbox.DangerFullAccess {
-		if _, confines := h.parts.Shell().SandboxMode(); !confines {
-			return shell.Spec{}, sandbox.Unavailable(policy.Mode, "this composition does not confine")
+		if _, confines := executor.SandboxMode(); !confines {
+			return nil, spec, sandbox.Unavailable(policy.Mode, "this composition does not confine")
 		}
 	}
 	request.Workdir = h.parts.Workdir(request.Workdir)
-	facts, err := h.parts.Environment().Collect(shellenv.Execution{
+	facts, err := environment.Collect(shellenv.Execution{
 		SessionID: h.session.id, SessionLog: h.session.log,
 	})
 	if err != nil {
 		h.log.Warn("some managed variables are missing", "error", err)
 	}
 	request.DshEnv = request.DshEnv.Merge(facts)
-	return h.parts.Shell().Resolve(request)
+	spec, err = executor.Resolve(request)
+	return executor, spec, err
 }
+
+var errReloading = errors.New("a row is being reloaded, or there is none: try again")
 
 // session is the live handle of a harness's session.
 type session struct {

@@ -16,6 +16,7 @@ import (
 	"hardshell"
 	"hardshell/internal/fault"
 	"hardshell/internal/hostwire"
+	"hardshell/settings"
 )
 
 // Exit statuses that are not a command's own.
@@ -39,34 +40,37 @@ type Streams struct {
 // Main runs one invocation and returns its exit status. Args exclude the
 // program's name.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	out := &sink{name: "standard output", w: streams.Out}
-	errs := &sink{name: "standard error", w: streams.Err}
-	streams.Out, streams.Err = out, errs
-	app := &app{streams: streams}
+	return (&app{streams: streams}).main(ctx, args)
+}
+
+func (a *app) main(ctx context.Context, args []string) int {
+	out := &sink{name: "standard output", w: a.streams.Out}
+	errs := &sink{name: "standard error", w: a.streams.Err}
+	a.streams.Out, a.streams.Err = out, errs
 	if isShell(args) {
-		return app.shell(ctx, args)
+		return a.shell(ctx, args)
 	}
-	root := app.root(args)
+	root := a.root(args)
 	root.SetArgs(args)
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.Err)
+	root.SetIn(a.streams.In)
+	root.SetOut(a.streams.Out)
+	root.SetErr(a.streams.Err)
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
 	switch lost := cmp.Or(out.failure(), errs.failure()); {
 	case err == nil && lost != nil:
-		app.tell("%v", lost)
+		a.tell("%v", lost)
 		return exitFailed
 	case err == nil:
 		return 0
 	case errors.As(err, &status):
 		if lost != nil {
-			app.tell("%v", lost)
+			a.tell("%v", lost)
 		}
 		return int(status)
 	default:
-		app.json = app.json || !app.parsed && wantsJSON(args)
-		return app.fail(err)
+		a.json = a.json || !a.parsed && wantsJSON(args)
+		return a.fail(err)
 	}
 }
 
@@ -76,8 +80,11 @@ type app struct {
 	home     string
 	session  string
 	logLevel string
+	patches  []string
 	json     bool // the command prints one JSON document
 	parsed   bool // the flags and arguments are in order
+	// register adds the namespaces of a test to the settings; nil adds none.
+	register func(*settings.Service) error
 }
 
 // exitStatus ends an invocation that has already said what there is to say.
@@ -137,6 +144,7 @@ for bash: the same options and output, confined.`,
 	flags.StringVar(&a.home, "home", "", "directory of all state (default $DSH_HOME, else ~/.hardshell)")
 	flags.StringVar(&a.session, "session", "", "session that commands belong to (default: a throw-away one)")
 	flags.StringVar(&a.logLevel, "log-level", "warn", "what is told on standard error: debug, info, warn or error")
+	flags.StringArrayVar(&a.patches, "patch", nil, "file of composition rows to change, like compose.yaml in the home (repeatable)")
 	flags.BoolVar(&a.json, "json", false, "")
 	// The commands that have it say what it does there.
 	_ = flags.MarkHidden("json") // it fails only for a flag that does not exist
@@ -154,8 +162,8 @@ for bash: the same options and output, confined.`,
 	}{
 		{"run", a.runCommand}, {"call", a.callCommand}, {"tools", a.toolsCommand},
 		{"jobs", a.jobsCommand}, {"sessions", a.sessionsCommand},
-		{"compose", a.composeCommand}, {"doctor", a.doctorCommand}, {"bench", a.benchCommand},
-		{"version", a.versionCommand}, {"completion", a.completionCommand},
+		{"settings", a.settingsCommand}, {"compose", a.composeCommand},
+		{"doctor", a.doctorCommand}, {"bench", a.benchCommand}, {"version", a.versionCommand}, {"completion", a.completionCommand},
 	}
 	named := false
 	for _, c := range commands {
@@ -179,8 +187,8 @@ func (a *app) open(ctx context.Context, o hardshell.Options) (*hardshell.Harness
 	if err != nil {
 		return nil, err
 	}
-	o.Home, o.Session, o.Log = a.home, a.session, log
-	o.SessionHost, o.OneShot = []string{"/proc/self/exe", hostwire.Argument}, a.session == ""
+	o.Home, o.Session, o.Log, o.Patches = a.home, a.session, log, a.patches
+	o.SessionHost, o.OneShot = []string{"/proc/self/exe", hostwire.Argument}, true
 	h, err := hardshell.Open(ctx, o)
 	if fault.CodeOf(err) == fault.InvalidArgument {
 		return nil, usageError{err}
@@ -216,7 +224,7 @@ func (a *app) fail(err error) int {
 		err = fmt.Errorf("%w\nSee 'hardshell --help'", err)
 		status, code = exitUsage, fault.InvalidArgument
 	}
-	document := errorDocument{errorBody{Code: cmp.Or(code, fault.Invariant), Message: err.Error()}}
+	document := errorDocument{errorBody{Code: cmp.Or(code, fault.Invariant), Message: err.Error(), Details: errorDetails(err)}}
 	if a.json && a.printJSON(document) == nil {
 		return status
 	}
@@ -245,6 +253,7 @@ type errorDocument struct {
 type errorBody struct {
 	Code    fault.Code `json:"code"`
 	Message string     `json:"message"`
+	Details any        `json:"details,omitempty"`
 }
 
 // tell tells a person something on standard error. A reader who stands still is

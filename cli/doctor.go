@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hardshell"
 	"hardshell/compose"
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
@@ -100,7 +99,11 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 		return nil, usageError{err}
 	}
 	d := &diagnosis{Version: buildVersion(), Bash: findBash(ctx), Limits: findLimits(), Home: examineHome(home)}
-	d.Sandbox, err = compose.SurveyHost(ctx, hardshell.DefaultComposition(), compose.Surroundings{Home: home, Log: log})
+	rows, err := compose.Rows(home, a.patches, log)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	d.Sandbox, err = compose.SurveyHost(ctx, rows, compose.Surroundings{Home: home, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,11 @@ func (a *app) prune(ctx context.Context, home state.Home, session string, everyt
 	if err != nil {
 		return nil, err
 	}
-	return compose.Prune(hardshell.DefaultComposition(), compose.Surroundings{Home: home, SessionID: session, Log: log}, everything)
+	rows, err := compose.Rows(home, a.patches, log)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return compose.Prune(ctx, rows, compose.Surroundings{Home: home, SessionID: session, Log: log}, everything)
 }
 
 // completeLost completes the records of jobs of which the host is dead.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -47,8 +48,12 @@ func TestNewsThatDidNotArriveIsToldAgain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
-			arguments, _ := json.Marshal(map[string]any{"command": "true", "description": "d", "run_in_background": true})
+			arguments, _ := json.Marshal(map[string]any{"command": "while [ ! -e go ]; do sleep 0.02; done", "description": "d", "run_in_background": true})
 			h.expect("call", "--workspace", h.work, "bash", string(arguments))
+			// It ends when no call is there to tell of it.
+			if err := os.WriteFile(filepath.Join(h.work, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			h.expect("jobs", "wait", "bash-1")
 			args := []string{"--home", h.path, "--session", "s", "call", "--workspace", h.work, "job_list", "{}"}
 			if c.json {

@@ -35,6 +35,8 @@ type Surroundings struct {
 	Overrides Overrides
 	// Log is told what a person debugging wants to know.
 	Log *slog.Logger
+
+	decides []string // paths outside of the home that decide the settings
 }
 
 // Composition is the parts that the rows were made into. What a row provides is
@@ -47,6 +49,8 @@ type Composition struct {
 	in            Surroundings
 	host          *plugin.Host
 	shellSettings atomic.Pointer[ShellConfig]
+	confines      bool
+	data          map[string]map[string]any             // what rows say as data; mu guards it
 	ended         atomic.Pointer[map[plugin.AnyKey]any] // set when Close begins
 
 	mu   sync.Mutex
@@ -59,7 +63,8 @@ func Build(ctx context.Context, rows []Row, in Surroundings) (*Composition, erro
 	if in.Log == nil {
 		in.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Composition{Tools: &tool.Registry{}, in: in}
+	in.decides = deciding(in, rows)
+	c := &Composition{Tools: &tool.Registry{}, in: in, data: statedBy(rows)}
 	c.Pipeline = tool.NewPipeline(c.Tools, tool.Options{Log: in.Log})
 	configured := make([]Row, len(rows))
 	for i, row := range rows {
@@ -70,10 +75,11 @@ func Build(ctx context.Context, rows []Row, in Surroundings) (*Composition, erro
 		if shell, ok := config.(ShellConfig); ok && !row.Disabled {
 			c.shellSettings.Store(&shell)
 		}
+		c.confines = c.confines || row.Plugin == PluginSandboxPolicy && !row.Disabled
 		configured[i] = row
 		configured[i].Config = config
 	}
-	host, err := plugin.NewHost(c.plugins(), slog.New(slog.DiscardHandler))
+	host, err := plugin.NewHost(c.plugins(), slog.New(grave{in.Log.Handler()}))
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +108,25 @@ func (c *Composition) Rows() []Row {
 
 // Reload gives the row of that id a new configuration, or ends it when it is
 // disabled: what needs it ends first and comes back, every other row goes on.
-// Commands that run belong to the row "subprocess", and end with that alone.
-// After an error the row has ended; it can be reloaded as it was.
+// Commands that run belong to the row "subprocess" and end with that, and jobs that
+// no session host keeps also with the row "jobs", which needs "settings-file". A
+// section of the settings that is refused is mended first: nothing ends. After any
+// other error the row has ended; it can be reloaded as it was.
 func (c *Composition) Reload(ctx context.Context, row Row) error {
 	config, err := configure(row)
 	if err != nil {
 		return err
 	}
+	if err := c.settled(); err != nil {
+		return err
+	}
+	said, _ := row.Config.(map[string]any)
 	row.Config = config
+	c.mu.Lock()
+	if delete(c.data, row.ID); said != nil {
+		c.data[row.ID] = said
+	}
+	c.mu.Unlock()
 	if err := c.host.Reload(ctx, row); err != nil {
 		return composed(err)
 	}
@@ -119,6 +136,39 @@ func (c *Composition) Reload(ctx context.Context, row Row) error {
 		c.rows[i] = row
 	}
 	return nil
+}
+
+// settled refuses a change while a section of the settings is refused: a row that
+// came back would not find the last good value.
+func (c *Composition) settled() error {
+	service := c.Settings()
+	if service == nil {
+		return nil
+	}
+	for _, d := range service.DescribeForWire() {
+		if len(d.Problems) > 0 {
+			return fault.New(fault.SettingsInvalid, "the settings of %s are refused at %s: mend them before a row is reloaded", d.NS, d.Problems[0].Path)
+		}
+	}
+	return nil
+}
+
+// stated is what a row says as data, nil when it was made in Go.
+func (c *Composition) stated(id string) map[string]any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.data[id]
+}
+
+// Confines reports whether the rows confined commands when they were built: a row
+// that is not at work since then does not open anything up.
+func (c *Composition) Confines() bool { return c.confines }
+
+// grave lets only errors through: what else goes wrong with rows is returned.
+type grave struct{ slog.Handler }
+
+func (g grave) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelError && g.Handler.Enabled(ctx, level)
 }
 
 // Check names every row that is not at work, and why.

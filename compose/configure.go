@@ -100,26 +100,28 @@ func fromData[T any](data map[string]any) (config T, err error) {
 	return config, jsontree.Decode(resolved.Value, &config)
 }
 
-// difference is what config says other than the defaults, as data; nil when that
-// is nothing. So what a row leaves alone shows as a default, and not as the row's.
+// difference is what config, a struct, says other than the defaults, as data; nil
+// when that is nothing. So what a row leaves alone shows as a default, and not as
+// the row's; and an empty list stays one, where no list would mean another thing.
 func difference[T any](config, defaults T) (map[string]any, error) {
-	if reflect.DeepEqual(config, defaults) {
-		return nil, nil
-	}
-	of, err := jsontree.From(config)
-	if err != nil {
-		return nil, err
-	}
-	from, err := jsontree.From(defaults)
-	if err != nil {
-		return nil, err
-	}
-	changed := map[string]any{}
-	below := from.(map[string]any)
-	for key, value := range of.(map[string]any) {
-		if was, present := below[key]; value != nil && (!present || !jsontree.Equal(value, was)) {
-			changed[key] = value
+	var changed map[string]any
+	of, from := reflect.ValueOf(config), reflect.ValueOf(defaults)
+	for i := range of.NumField() {
+		if reflect.DeepEqual(of.Field(i).Interface(), from.Field(i).Interface()) {
+			continue
 		}
+		value, err := jsontree.From(of.Field(i).Interface())
+		if err != nil {
+			return nil, err
+		}
+		if value == nil {
+			continue // there is no way to say so
+		}
+		if changed == nil {
+			changed = map[string]any{}
+		}
+		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
+		changed[name] = value
 	}
 	return changed, nil
 }

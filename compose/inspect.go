@@ -13,6 +13,7 @@ import (
 	"hardshell/internal/state"
 	"hardshell/jobs"
 	"hardshell/jobs/durable"
+	"hardshell/settings"
 	"hardshell/subprocess"
 )
 
@@ -144,26 +145,17 @@ func sessionDirs(dir string) ([]string, error) {
 // SessionsWithJobs returns the ids of the sessions of which jobs are or were kept.
 func SessionsWithJobs(home state.Home) ([]string, error) { return sessionDirs(jobsDir(home)) }
 
-// Prune takes settled jobs of a session away, as the rows say or with everything
-// all of them, and returns their ids.
-func Prune(rows []Row, in Surroundings, everything bool) ([]string, error) {
+// Prune takes settled jobs of a session away, as the rows and the settings say or
+// with everything all of them, and returns their ids.
+func Prune(ctx context.Context, rows []Row, in Surroundings, everything bool) ([]string, error) {
 	if _, err := os.Lstat(in.Home.Jobs(in.SessionID)); os.IsNotExist(err) {
 		return nil, nil // and it is not made
 	}
-	var config JobsConfig
-	var shell ShellConfig
-	for _, row := range rows {
-		switch c := row.Config.(type) {
-		case JobsConfig:
-			config = c
-		case ShellConfig:
-			shell = c
-		}
-	}
-	if err := config.check(); err != nil {
+	config, shell, err := readConfig(ctx, rows, in)
+	if err != nil {
 		return nil, err
 	}
-	gone, err := config.Store(in, shell, nil).Prune(everything)
+	gone, err := config.Store(in, shell.MaxOutputBytes, func() time.Duration { return milliseconds(shell.GraceMs) }, nil).Prune(everything)
 	if !HostLives(in.Home, in.SessionID) {
 		// What commands of a session that is over have left in its own places.
 		for _, dir := range []string{in.Home.Temp(in.SessionID), in.Home.Spill(in.SessionID)} {
@@ -207,4 +199,43 @@ func WaitForHost(ctx context.Context, home state.Home, session string) bool {
 		}
 	}
 	return true
+}
+
+// readConfig is how rows and the settings configure jobs and the shell.
+func readConfig(ctx context.Context, rows []Row, in Surroundings) (config JobsConfig, shell ShellConfig, err error) {
+	config, shell = defaultJobs(), defaultShell()
+	configured, err := configureAll(rows)
+	if err != nil {
+		return config, shell, err
+	}
+	service, err := settingsFileOf(configured).open(ctx, in, false)
+	if err != nil {
+		return config, shell, err
+	}
+	defer service.Close(context.WithoutCancel(ctx))
+	data := statedBy(rows)
+	for _, row := range configured {
+		switch own := row.Config.(type) {
+		case JobsConfig:
+			config, err = read(jobsSettings(), service, own, data[row.ID])
+		case ShellConfig:
+			shell, err = read(shellSettings(), service, own, data[row.ID])
+		}
+		if err != nil {
+			return config, shell, errRow(row, err)
+		}
+	}
+	return config, shell, nil
+}
+
+// read is a configuration as the settings have it now.
+func read[T any](s settingsOf[T], service *settings.Service, config T, stated map[string]any) (T, error) {
+	if !service.Stored(s.ns) {
+		return config, nil
+	}
+	scope, err := s.register(service, config, stated, false)
+	if err != nil {
+		return config, err
+	}
+	return scope.Get(), nil
 }

@@ -64,11 +64,11 @@ func (c JobsConfig) check() error {
 
 // Store returns the records of a session's jobs. With a nil watch they can be
 // looked at and pruned.
-func (c JobsConfig) Store(in Surroundings, shellConfig ShellConfig, watch func(string) (durable.Command, error)) *durable.Store {
+func (c JobsConfig) Store(in Surroundings, maxOutputBytes int64, grace func() time.Duration, watch func(string) (durable.Command, error)) *durable.Store {
 	return durable.New(durable.Config{
 		Home: in.Home, SessionID: in.SessionID, Watch: watch,
-		MaxOutputBytes: int(min(shellConfig.MaxOutputBytes, 1<<30)), MaxLogBytes: c.MaxLogBytes,
-		Keep: c.KeepRecords, Retention: milliseconds(c.RetentionMs), Grace: milliseconds(shellConfig.GraceMs),
+		MaxOutputBytes: int(min(maxOutputBytes, 1<<30)), MaxLogBytes: c.MaxLogBytes,
+		Keep: c.KeepRecords, Retention: milliseconds(c.RetentionMs), Grace: grace,
 		Limits: durable.Limits{
 			Runtime: milliseconds(c.MaxRuntimeMs), Silence: milliseconds(c.MaxSilenceMs),
 			Memory: c.MaxMemoryBytes, Output: c.MaxTotalOutputBytes,
@@ -98,7 +98,7 @@ type keeping struct {
 // applyJobs adds the registry, and what keeps its jobs where the session has a
 // host.
 func (c *Composition) applyJobs(_ context.Context, a *plugin.Activation) error {
-	settled, err := follow(a, jobsSettings(), c.in.OneShot)
+	settled, err := follow(c, a, jobsSettings())
 	if err != nil {
 		return err
 	}
@@ -109,15 +109,14 @@ func (c *Composition) applyJobs(_ context.Context, a *plugin.Activation) error {
 	if err := config.check(); err != nil {
 		return err
 	}
-	shellConfig := c.shellConfig()
 	k := keeping{owner: jobs.NewOwner(c.in.SessionID)}
 	options := jobs.Options{
 		Limit: config.MaxConcurrentJobsPerOwner, Keep: config.KeepRecords, Log: c.in.Log,
-		CancelBound: milliseconds(shellConfig.GraceMs) + 5*time.Second,
+		CancelBound: func() time.Duration { return c.grace() + 5*time.Second },
 	}
 	if host := plugin.Get(a, runtimeKey).host; host != nil {
 		host.SetOrphanAfter(milliseconds(config.OrphanAfterMs))
-		k.records = config.Store(c.in, shellConfig, func(path string) (durable.Command, error) { return host.Watch(path) })
+		k.records = config.Store(c.in, c.shellConfig().MaxOutputBytes, c.grace, func(path string) (durable.Command, error) { return host.Watch(path) })
 		options.Records, options.RecordsOwner = k.records, k.owner
 	}
 	k.registry = jobs.New(options)
@@ -166,6 +165,9 @@ func (c *Composition) applyToolJobs(_ context.Context, a *plugin.Activation) err
 		return nil
 	})
 }
+
+// grace is the time between SIGTERM and SIGKILL as it stands.
+func (c *Composition) grace() time.Duration { return milliseconds(c.shellConfig().GraceMs) }
 
 // ownerOf is the owner behind a session of this composition, nil for another.
 func (c *Composition) ownerOf(s tool.Session) *jobs.Owner {
@@ -254,7 +256,9 @@ func (h *history) seq(id string) int64 {
 
 // commandJobs starts the jobs of the bash tool.
 type commandJobs struct {
-	parts   *Composition
+	parts *Composition
+	// keeping is that of the tool's activation: a call that has begun keeps to it.
+	keeping keeping
 	oneShot bool // what would end with this process is not worth starting
 }
 
@@ -264,8 +268,7 @@ const bashKind = "bash"
 
 // Start implements toolbash.Jobs.
 func (j *commandJobs) Start(ctx context.Context, job toolbash.Job) (string, error) {
-	k := j.parts.keeping()
-	records := k.records
+	k, records := j.keeping, j.keeping.records
 	switch {
 	case records == nil && j.oneShot:
 		return "", fault.New(fault.InvalidArgs, "background jobs unavailable: this session ends with the call: pass --session to keep jobs")
@@ -329,7 +332,7 @@ func (j *commandJobs) work(job toolbash.Job) durable.Work {
 
 // Foreground implements toolbash.Jobs.
 func (j *commandJobs) Foreground(_ context.Context, job toolbash.Job) (toolbash.Run, bool, error) {
-	records := j.parts.Records()
+	records := j.keeping.records
 	if records == nil {
 		return nil, false, nil
 	}
@@ -353,7 +356,7 @@ func (r *run) Record() string { return r.path }
 // Promote implements toolbash.Run.
 func (r *run) Promote(ctx context.Context, shown *shell.Result) (string, error) {
 	parts := r.jobs.parts
-	k := parts.keeping()
+	k := r.jobs.keeping
 	started, err := k.registry.Start(jobs.Start{
 		Kind: bashKind, Label: r.job.Label, Owner: parts.ownerOf(r.job.Owner), Durable: true,
 		Run: func(slot jobs.Slot) (jobs.Producer, error) {
@@ -382,7 +385,7 @@ func (r *run) Discard(result *shell.Result) {
 	if result != nil && (result.Stdout.SpillPath != "" || result.Stderr.SpillPath != "") {
 		return // until it is pruned
 	}
-	if err := r.jobs.parts.Records().Discard(r.path); err != nil {
+	if err := r.jobs.keeping.records.Discard(r.path); err != nil {
 		r.jobs.parts.in.Log.Warn("the record of a command was not removed", "error", err)
 	}
 }

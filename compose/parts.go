@@ -200,7 +200,7 @@ func (c *Composition) applyShellPlain(_ context.Context, a *plugin.Activation) e
 }
 
 func (c *Composition) provideShell(a *plugin.Activation, construct func(bash.Config) (configurable, error)) error {
-	config, err := follow(a, shellSettings(), c.in.OneShot)
+	config, err := follow(c, a, shellSettings())
 	if err != nil {
 		return err
 	}
@@ -226,8 +226,8 @@ func (c *Composition) applyToolBash(_ context.Context, a *plugin.Activation) err
 		Workdir:               c.Workdir,
 		Log:                   c.in.Log,
 	}
-	if _, kept := plugin.Lookup(a, jobsKey); kept {
-		options.Jobs = &commandJobs{parts: c, oneShot: c.in.OneShot}
+	if k, kept := plugin.Lookup(a, jobsKey); kept {
+		options.Jobs = &commandJobs{parts: c, keeping: k, oneShot: c.in.OneShot}
 	}
 	t, err := toolbash.New(plugin.Get(a, shellKey), plugin.Get(a, environmentKey), options)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -14,6 +13,9 @@ import (
 	"hardshell/internal/fault"
 	"hardshell/internal/state"
 )
+
+// patchFile is the file of patch rows in a home.
+const patchFile = "compose.yaml"
 
 // maxPatchBytes bounds a file of patch rows.
 const maxPatchBytes = 4 << 20
@@ -30,7 +32,7 @@ func Rows(home state.Home, patches []string, log *slog.Logger) ([]Row, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	rows := Default()
-	own := filepath.Join(home.Root(), "compose.yaml")
+	own := filepath.Join(home.Root(), patchFile)
 	data, err := state.ReadFile(own, maxPatchBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -42,7 +44,11 @@ func Rows(home state.Home, patches []string, log *slog.Logger) ([]Row, error) {
 		}
 	}
 	for _, path := range patches {
-		data, err := os.ReadFile(path)
+		real, err := filepath.EvalSymlinks(path)
+		var data []byte
+		if err == nil {
+			data, err = state.ReadFile(real, maxPatchBytes)
+		}
 		if err != nil {
 			return nil, fault.New(fault.InvalidArgument, "the composition patch cannot be read: %w", err)
 		}

@@ -4,6 +4,7 @@ package compose_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -257,5 +258,106 @@ func TestDefaultsAreThoseOfTheSchemas(t *testing.T) {
 			continue
 		}
 		c.Close(context.Background())
+	}
+}
+
+func TestAnEmptyListOfARowIsNotLostBelowTheSettings(t *testing.T) {
+	t.Parallel()
+	for _, oneShot := range []bool{true, false} {
+		in := surroundings(t)
+		in.OneShot = oneShot
+		list := compose.Default()
+		for i := range list {
+			if list[i].ID == "sandbox-policy" {
+				list[i] = policyRow(t, func(c *compose.SandboxPolicyConfig) { c.Hide = []string{} })
+			}
+		}
+		c := build(t, list, in)
+		if hidden := c.Policies().Default().Hide; len(hidden) != 0 {
+			t.Errorf("OneShot %v: the row hides nothing, and %d paths are hidden", oneShot, len(hidden))
+		}
+	}
+}
+
+func TestWhatARowLeavesAloneIsNoBase(t *testing.T) {
+	t.Parallel()
+	in := surroundings(t)
+	list := compose.Default()
+	for i := range list {
+		if list[i].ID == "sandbox-policy" {
+			list[i].Config = map[string]any{"mode": "read-only"}
+		}
+	}
+	service, err := compose.OpenSettings(t.Context(), in, list, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close(t.Context())
+	for _, d := range service.Describe() {
+		if d.NS != "sandbox" {
+			continue
+		}
+		text, _ := json.Marshal(d.Base)
+		if string(text) != `{"mode":"read-only"}` || d.Origin["$.protect"] != "default" {
+			t.Errorf("base %s, protect comes from %s", text, d.Origin["$.protect"])
+		}
+	}
+}
+
+func TestNoRefusalQuotesASetting(t *testing.T) {
+	t.Parallel()
+	c := build(t, compose.Default(), surroundings(t))
+	for _, patch := range []map[string]any{
+		{"writableRoots": []string{"sk-SECRET"}}, {"hide": []string{"sk-SECRET"}}, {"sockets": []string{"own", "sk-SECRET"}},
+	} {
+		err := c.Settings().Update(t.Context(), "sandbox", patch, settings.Expect{})
+		if fault.CodeOf(err) != fault.SettingsInvalid || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestPruneKnowsPatchedRows(t *testing.T) {
+	t.Parallel()
+	in := surroundings(t)
+	if err := in.Home.Ensure(in.Home.Jobs(in.SessionID)); err != nil {
+		t.Fatal(err)
+	}
+	list := compose.Default()
+	for i := range list {
+		if list[i].ID == "jobs" {
+			list[i].Config = map[string]any{"keepRecords": json.Number("1000")}
+		}
+	}
+	if _, err := compose.Prune(t.Context(), list, in, false); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAReloadIsRefusedWhileASectionIs(t *testing.T) {
+	t.Parallel()
+	in := surroundings(t)
+	if err := in.Home.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	c := build(t, compose.Default(), in)
+	path := filepath.Join(in.Home.Root(), "settings.yaml")
+	if err := os.WriteFile(path, []byte("shell:\n  timeoutMs: -1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		err := c.Reload(t.Context(), row(t, "shell"))
+		if err != nil {
+			if fault.CodeOf(err) != fault.SettingsInvalid || !strings.Contains(err.Error(), "$.timeoutMs") {
+				t.Errorf("the refusal is %v", err)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the broken section was never seen")
+		}
+	}
+	if spec, err := c.Shell().Resolve(shell.Request{Command: "true"}); err != nil || spec.Timeout != 2*time.Minute {
+		t.Errorf("the last good value is gone: %v, %v", spec.Timeout, err)
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
+	"hardshell/internal/fault"
+	"hardshell/internal/realpath"
 	"hardshell/plugin"
 	"hardshell/sandbox"
 	"hardshell/sandbox/native"
@@ -90,7 +93,26 @@ func (c SandboxPolicyConfig) service(in Surroundings) (*policy.Service, error) {
 		}
 		config.WritableRoots = append(config.WritableRoots, absolute)
 	}
-	return policy.New(config)
+	service, err := policy.New(config)
+	if err != nil {
+		return nil, err
+	}
+	return service, in.guarded(service.Default())
+}
+
+// guarded refuses a policy under which a command could change what decides the
+// policy of the next: the settings document, and links that lead to it, outside of
+// the home, which no command sees.
+func (in Surroundings) guarded(p sandbox.Policy) error {
+	for _, root := range append(slices.Clone(p.WritableRoots), p.WorkspaceRoot) {
+		root = realpath.Canonical(root)
+		for _, path := range in.decides {
+			if path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/") {
+				return fault.New(fault.InvalidArgument, "a command could change the settings: they stand in %s, below a directory that commands may write to; move them, or choose another workspace", path)
+			}
+		}
+	}
+	return nil
 }
 
 // livePolicies says what confines the commands of one session, as the settings
@@ -119,11 +141,7 @@ func (p *livePolicies) Default() sandbox.Policy {
 // applySandboxPolicy has what the row and the settings say confine commands.
 func (c *Composition) applySandboxPolicy(_ context.Context, a *plugin.Activation) error {
 	p := &livePolicies{session: policy.Session{ID: c.in.SessionID, Workspace: c.in.Workspace}}
-	s := policySettings(c.in)
-	if err := s.check(a.Config.(SandboxPolicyConfig)); err != nil {
-		return err
-	}
-	config, err := follow(a, s, c.in.OneShot)
+	config, err := follow(c, a, policySettings(c.in))
 	if err != nil {
 		return err
 	}

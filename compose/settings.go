@@ -3,9 +3,16 @@ package compose
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	"hardshell/internal/realpath"
+	"hardshell/internal/state"
 	"hardshell/plugin"
 	"hardshell/settings"
 	"hardshell/settings/file"
@@ -33,6 +40,9 @@ func (config SettingsFileConfig) open(ctx context.Context, in Surroundings, watc
 }
 
 func (config SettingsFileConfig) provider(in Surroundings, watch bool) (*file.Provider, error) {
+	if config.Path != "" && !filepath.IsAbs(config.Path) {
+		config.Path = filepath.Join(in.Home.Root(), config.Path) // wherever this process was started
+	}
 	debounce := milliseconds(config.DebounceMs)
 	if debounce == 0 {
 		debounce = -1 // none, and not the default
@@ -58,6 +68,28 @@ func (c *Composition) applySettingsFile(ctx context.Context, a *plugin.Activatio
 	return plugin.Provide(a.Scope, settingsKey, service)
 }
 
+// validate is the check, for values whose refusals may not quote them.
+func (s settingsOf[T]) validate() func(T) error {
+	if s.check == nil {
+		return nil
+	}
+	return func(value T) error {
+		if err := s.check(value); err != nil {
+			return errors.New(unquoted(err.Error()))
+		}
+		return nil
+	}
+}
+
+// unquoted is a message without what it quotes.
+func unquoted(message string) string {
+	parts := strings.Split(message, `"`)
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = "…"
+	}
+	return strings.Join(parts, `"`)
+}
+
 // quietly has the settings come to rest although the context is over that cuts the
 // grace of commands short: they wait for no command.
 func quietly(closing func(context.Context) error) func(context.Context) error {
@@ -81,12 +113,16 @@ type settingsOf[T any] struct {
 }
 
 // register makes the row of a configuration the owner of its namespace.
-func (s settingsOf[T]) register(service *settings.Service, config T, tolerate bool) (*settings.Scope[T], error) {
-	base, err := difference(config, s.defaults)
-	if err != nil {
-		return nil, err
+// Stated is what the row says as data, nil when it was made in Go.
+func (s settingsOf[T]) register(service *settings.Service, config T, stated map[string]any, tolerate bool) (*settings.Scope[T], error) {
+	base := stated
+	if base == nil {
+		var err error
+		if base, err = difference(config, s.defaults); err != nil {
+			return nil, err
+		}
 	}
-	options := settings.RegisterOptions[T]{Applies: s.applies, Validate: s.check, Tolerate: tolerate}
+	options := settings.RegisterOptions[T]{Applies: s.applies, Validate: s.validate(), Tolerate: tolerate}
 	if base != nil {
 		options.Base = base
 	}
@@ -104,18 +140,23 @@ type configured[T any] struct {
 // follow makes a row the owner of its namespace for as long as it is active.
 // Without settings the configuration is the row's alone, and so it is for one call
 // when the document says nothing: a schema would cost more than the call.
-func follow[T any](a *plugin.Activation, s settingsOf[T], oneShot bool) (*configured[T], error) {
-	c := &configured[T]{ns: s.ns, row: a.Config.(T)}
+func follow[T any](c *Composition, a *plugin.Activation, s settingsOf[T]) (*configured[T], error) {
+	own := &configured[T]{ns: s.ns, row: a.Config.(T)}
 	service, ok := plugin.Lookup(a, settingsKey)
-	if !ok || oneShot && !service.Stored(s.ns) {
-		return c, nil
+	if !ok || c.in.OneShot && !service.Stored(s.ns) {
+		return own, nil
 	}
-	scope, err := s.register(service, c.row, false)
+	if s.check != nil {
+		if err := s.check(own.row); err != nil {
+			return nil, err // the row's fault, and not the document's
+		}
+	}
+	scope, err := s.register(service, own.row, c.stated(a.Row), false)
 	if err != nil {
 		return nil, err
 	}
-	c.service, c.scope = service, scope
-	return c, a.Scope.Defer(quietly(scope.Close))
+	own.service, own.scope = service, scope
+	return own, a.Scope.Defer(quietly(scope.Close))
 }
 
 // get is the configuration as it stands.
@@ -132,13 +173,33 @@ func (c *configured[T]) live(a *plugin.Activation, apply func(T) error) error {
 	if c.scope == nil {
 		return apply(c.row)
 	}
+	var mu sync.Mutex // so that what is applied last is what there was last
+	ended := false
+	now := func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended {
+			return nil
+		}
+		return apply(c.scope.Get())
+	}
 	remove := c.service.OnUpdated(func(_ context.Context, u settings.Updated) error {
 		if u.NS != c.ns {
 			return nil
 		}
-		return apply(c.scope.Get())
+		return now()
 	})
-	return undo(a, remove, apply(c.scope.Get()))
+	end := func() {
+		remove()
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+	}
+	if err := now(); err != nil {
+		end()
+		return err
+	}
+	return undo(a, end, nil)
 }
 
 // OpenSettings returns the settings of a home for whoever looks at them or changes
@@ -154,7 +215,7 @@ func OpenSettings(ctx context.Context, in Surroundings, rows []Row, watch bool) 
 	if err != nil {
 		return nil, err
 	}
-	return registerAll(ctx, service, in, configured)
+	return registerAll(ctx, service, in, rows, configured)
 }
 
 // SettingsOver is OpenSettings with the document of another provider, which the
@@ -168,7 +229,7 @@ func SettingsOver(ctx context.Context, provider settings.Provider, in Surroundin
 	if err != nil {
 		return nil, err
 	}
-	return registerAll(ctx, service, in, configured)
+	return registerAll(ctx, service, in, rows, configured)
 }
 
 // SettingsFile is the document that OpenSettings opens, as a file that is not
@@ -210,16 +271,17 @@ func settingsFileOf(rows []Row) SettingsFileConfig {
 
 // registerAll registers the namespaces of rows, or closes the service when one
 // cannot be.
-func registerAll(ctx context.Context, service *settings.Service, in Surroundings, rows []Row) (*settings.Service, error) {
-	for _, row := range rows {
+func registerAll(ctx context.Context, service *settings.Service, in Surroundings, rows, configured []Row) (*settings.Service, error) {
+	data := statedBy(rows)
+	for _, row := range configured {
 		var err error
 		switch config := row.Config.(type) {
 		case ShellConfig:
-			_, err = shellSettings().register(service, config, true)
+			_, err = shellSettings().register(service, config, data[row.ID], true)
 		case SandboxPolicyConfig:
-			_, err = policySettings(in).register(service, config, true)
+			_, err = policySettings(in).register(service, config, data[row.ID], true)
 		case JobsConfig:
-			_, err = jobsSettings().register(service, config, true)
+			_, err = jobsSettings().register(service, config, data[row.ID], true)
 		}
 		if err != nil {
 			service.Close(context.WithoutCancel(ctx))
@@ -227,6 +289,17 @@ func registerAll(ctx context.Context, service *settings.Service, in Surroundings
 		}
 	}
 	return service, nil
+}
+
+// statedBy is what rows say as data, by id.
+func statedBy(rows []Row) map[string]map[string]any {
+	data := map[string]map[string]any{}
+	for _, row := range rows {
+		if said, ok := row.Config.(map[string]any); ok {
+			data[row.ID] = said
+		}
+	}
+	return data
 }
 
 func shellSettings() settingsOf[ShellConfig] {
@@ -251,4 +324,29 @@ func jobsSettings() settingsOf[JobsConfig] {
 func (config ShellConfig) check() error {
 	_, err := bash.New(nil, config.bash())
 	return err
+}
+
+// deciding returns the paths outside of the home that decide what the settings are:
+// the document and the links that lead to it.
+func deciding(in Surroundings, rows []Row) []string {
+	configured, err := configureAll(rows)
+	if err != nil {
+		return nil // Build says so
+	}
+	provider, err := settingsFileOf(configured).provider(in, false)
+	if err != nil {
+		return nil
+	}
+	home := realpath.Canonical(in.Home.Root()) + "/"
+	return slices.DeleteFunc(provider.Decides(), func(path string) bool { return strings.HasPrefix(path, home) })
+}
+
+// Decided reports whether a home has files that decide how commands are confined.
+func Decided(home state.Home) bool {
+	for _, name := range []string{"settings.yaml", patchFile} {
+		if _, err := os.Lstat(filepath.Join(home.Root(), name)); err == nil {
+			return true
+		}
+	}
+	return false
 }

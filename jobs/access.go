@@ -245,7 +245,7 @@ func (r *Registry) stopping(e *entry) {
 		r.happened(event{changed: true, owner: e.owner})
 	}
 	if e.bound == nil {
-		e.bound = time.AfterFunc(r.options.CancelBound, func() {
+		e.bound = time.AfterFunc(r.options.CancelBound(), func() {
 			r.settle(e, Outcome{Status: Failed, Detail: "cancel did not settle; work may be orphaned"})
 		})
 	}

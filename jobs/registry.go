@@ -14,9 +14,9 @@ type Options struct {
 	// Keep is how many settled jobs of an owner stay known, besides those that
 	// Records keeps; 0 is 100. The oldest whose end was reported go first.
 	Keep int
-	// CancelBound is how long a job may take to settle after it was cancelled,
-	// before it counts as failed; 0 is 8 s.
-	CancelBound time.Duration
+	// CancelBound says how long a job may take to settle that is cancelled now,
+	// before it counts as failed; nil is 8 s.
+	CancelBound func() time.Duration
 	// Records keeps durable jobs, nil for none: every job then ends with this
 	// process. One registry serves one session's records, and RecordsOwner owns
 	// all jobs in them.
@@ -61,8 +61,8 @@ func New(options Options) *Registry {
 	if options.Keep == 0 {
 		options.Keep = 100
 	}
-	if options.CancelBound == 0 {
-		options.CancelBound = 8 * time.Second
+	if options.CancelBound == nil {
+		options.CancelBound = func() time.Duration { return 8 * time.Second }
 	}
 	log := options.Log
 	if log == nil {

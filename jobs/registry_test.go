@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"time"
 
 	"hardshell/jobs"
 	"hardshell/jobs/jobstest"
@@ -14,7 +15,7 @@ func TestJobsInMemory(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, func(t *testing.T, o jobstest.Options) jobstest.Fixture {
 		owner := jobs.NewOwner("session")
-		r := jobs.New(jobs.Options{Limit: o.Limit, CancelBound: o.CancelBound})
+		r := jobs.New(jobs.Options{Limit: o.Limit, CancelBound: bound(o.CancelBound)})
 		closeAtEnd(t, r)
 		return jobstest.Fixture{Registry: r, Owner: owner, Start: starter(r, owner, func(work *jobstest.Stream, _ jobs.Slot) jobs.Producer { return work })}
 	})
@@ -30,7 +31,7 @@ func TestJobsInRecords(t *testing.T) {
 // keptFixture is one more registry over a store.
 func keptFixture(t *testing.T, s *store, o jobstest.Options) jobstest.Fixture {
 	owner := jobs.NewOwner("session")
-	r := jobs.New(jobs.Options{Limit: o.Limit, CancelBound: o.CancelBound, Records: s, RecordsOwner: owner})
+	r := jobs.New(jobs.Options{Limit: o.Limit, CancelBound: bound(o.CancelBound), Records: s, RecordsOwner: owner})
 	closeAtEnd(t, r)
 	return jobstest.Fixture{
 		Registry: r, Owner: owner,
@@ -84,4 +85,12 @@ func closeAtEnd(t testing.TB, r *jobs.Registry) {
 			t.Error(err)
 		}
 	})
+}
+
+// bound is a bound that does not change; 0 is the default.
+func bound(d time.Duration) func() time.Duration {
+	if d == 0 {
+		return nil
+	}
+	return func() time.Duration { return d }
 }

@@ -19,7 +19,12 @@ type change struct {
 	errs    []error // of the rows that failed on the way
 }
 
-func (c *change) end() { <-c.turn }
+func (c *change) end() {
+	c.mu.Lock()
+	c.running = nil // its context lives on: who was given it may have kept it
+	c.mu.Unlock()
+	<-c.turn
+}
 
 // note keeps an error for the caller.
 func (c *change) note(err error) {

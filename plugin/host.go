@@ -32,6 +32,8 @@ type Host struct {
 	clock  int // counts activations and changes
 	closed bool
 	err    error // what Close returned
+	// running ends the context of the change that goes on; nil without one.
+	running context.CancelFunc
 }
 
 // row is a Row and its life.
@@ -147,12 +149,23 @@ func (h *Host) replace(ctx context.Context, id string, next func(Row) Row) error
 
 // Close ends all rows, the latest first, even when ctx is over. The host takes
 // no rows after that. Later calls return the same.
+//
+// A change that goes on is waited for; when ctx is over, that one's context is too.
 func (h *Host) Close(ctx context.Context) error {
-	c, err := h.take(ctx)
+	hurry := context.AfterFunc(ctx, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.running != nil {
+			h.running()
+		}
+	})
+	defer hurry()
+	c, err := h.take(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	defer c.end()
+	c.ctx = ctx
 	if h.closed {
 		return h.err
 	}
@@ -229,6 +242,7 @@ func (h *Host) take(ctx context.Context) (*change, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clock++
+	ctx, h.running = context.WithCancel(ctx)
 	return &change{Host: h, ctx: ctx, number: h.clock, verbose: h.log.Enabled(ctx, slog.LevelDebug)}, nil
 }
 

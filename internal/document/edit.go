@@ -81,6 +81,9 @@ func (d *Document) Apply(edits []Edit) (*Document, error) {
 	if sameSections(d.sections, wanted) {
 		return d, nil
 	}
+	if n := d.misplaced(); n != nil {
+		return nil, d.fail(n.start, Layout, unsafe)
+	}
 	var refused *Error
 	for a := asUsual; a <= inQuotes; a++ {
 		p := newPlan(d, a)
@@ -91,10 +94,12 @@ func (d *Document) Apply(edits []Edit) (*Document, error) {
 		if err == nil && sameSections(edited.sections, wanted) {
 			return edited, nil
 		}
-		refused = d.fail(p.first(), Layout, "the text around this line cannot be edited safely; change it by hand")
+		refused = d.fail(p.first(), Layout, unsafe)
 	}
 	return nil, refused
 }
+
+const unsafe = "the text around this line cannot be edited safely; change it by hand"
 
 // apply makes one edit to sections, which it may change.
 func (e Edit) apply(sections map[string]any) (map[string]any, error) {

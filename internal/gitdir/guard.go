@@ -2,7 +2,6 @@ package gitdir
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,13 +11,13 @@ import (
 // guard protects path, whose parent is a real directory inside of a writable
 // place. When nothing is there, or a link, the path itself cannot be held.
 func (f *finder) guard(path string) {
-	info, err := os.Lstat(path)
+	info, ok := f.lstat(path)
 	switch {
-	case err != nil:
+	case !ok:
 		f.layout.Exposed = append(f.layout.Exposed, path)
 	case info.Mode()&fs.ModeSymlink != 0:
 		f.layout.Exposed = append(f.layout.Exposed, path)
-		if real, err := realpath.Resolve(path); err == nil {
+		if real, ok := f.resolve(path); ok {
 			f.protect(real, "")
 		}
 	default:
@@ -28,7 +27,7 @@ func (f *finder) guard(path string) {
 
 // guardExisting is guard for what git can do without.
 func (f *finder) guardExisting(path string) {
-	if exists(path) {
+	if f.exists(path) {
 		f.guard(path)
 	}
 }
@@ -37,8 +36,7 @@ func (f *finder) guardExisting(path string) {
 // of a repository it may be reached through links and may lie deep in the work
 // tree, so that the directories on the way are pinned up to workTree.
 func (f *finder) guardNamed(path, workTree string) {
-	real, err := realpath.Resolve(path)
-	if err == nil {
+	if real, ok := f.resolve(path); ok {
 		if spelled := filepath.Clean(path); spelled != real && f.inside(spelled) {
 			f.layout.Exposed = append(f.layout.Exposed, spelled)
 		}
@@ -87,8 +85,8 @@ func (f *finder) pinAbove(path, workTree string) {
 // pinned pins a directory of a repository and reports whether it is one: a
 // link could be replaced, and is exposed.
 func (f *finder) pinned(dir string) bool {
-	info, err := os.Lstat(dir)
-	if err != nil {
+	info, ok := f.lstat(dir)
+	if !ok {
 		return false
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {

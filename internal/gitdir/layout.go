@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -48,6 +49,12 @@ type Layout struct {
 	// should be in Protected: more repositories than are looked at, or a
 	// configuration longer than is read. It says nothing of Search's bounds.
 	Truncated bool
+	// Obstacle, when not nil, is that something cannot be looked into, although
+	// this user could change that, and that to protect it as a whole would not be
+	// enough: a configuration, which may name any path, or a whole writable place.
+	// Nobody may write until that is mended. What else cannot be looked into is
+	// in Protected itself.
+	Obstacle *fs.PathError
 }
 
 // Search bounds the search for repositories below the root that no other one
@@ -74,8 +81,9 @@ const (
 )
 
 // Find returns the layout of root, an absolute canonical path, with the bounds
-// of the zero Search. It never blocks on a file that is no regular one.
-// Whatever cannot be read is left out, and so never widens anything.
+// of the zero Search. It never blocks on a file that is no regular one, and for
+// two seconds at most on one that another process has a lease on. What cannot be
+// read never widens anything, and never counts as absent.
 func Find(root string) Layout { return Search{}.Find(root) }
 
 // Find is the function Find with the bounds of s.
@@ -92,12 +100,14 @@ func (s Search) Find(root string) Layout {
 	root = filepath.Clean(root)
 	f := &finder{search: s, root: root, places: []string{root}, seen: map[string]bool{}}
 	f.workTree(root)
-	if isBare(root) {
+	if f.isBare(root) {
 		f.repository(root, root)
 	}
 	f.nested()
 	for _, path := range s.Configs {
-		if real, err := realpath.Resolve(path); err == nil {
+		real, err := realpath.Resolve(path)
+		f.unknown(err)
+		if err == nil {
 			f.protect(real, "")
 		}
 	}

@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,17 +15,17 @@ import (
 // outside of it can become writable.
 func (f *finder) workTree(dir string) {
 	path := filepath.Join(dir, ".git")
-	info, err := os.Lstat(path)
-	if err != nil {
+	info, ok := f.lstat(path)
+	if !ok {
 		return
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		f.layout.Exposed = append(f.layout.Exposed, path)
-		real, err := realpath.Resolve(path)
-		if err != nil || !f.inside(real) {
+		real, ok := f.resolve(path)
+		if !ok || !f.inside(real) {
 			return
 		}
-		if info, err = os.Lstat(real); err != nil {
+		if info, ok = f.lstat(real); !ok {
 			return
 		}
 		path = real
@@ -40,11 +41,13 @@ func (f *finder) workTree(dir string) {
 
 // named follows the .git file of the work tree dir.
 func (f *finder) named(path, dir string) {
-	target, ok := gitFileTarget(path)
-	if !ok {
+	target, err := gitFileTarget(path)
+	f.unknown(err)
+	if err != nil {
 		return
 	}
 	real, err := realpath.Resolve(realpath.Join(dir, target))
+	f.unknown(err)
 	switch {
 	case err != nil:
 	case f.inside(real):
@@ -59,7 +62,7 @@ func (f *finder) named(path, dir string) {
 // outside makes the directory of a repository outside of the root writable if
 // it says itself that the root is its work tree.
 func (f *finder) outside(dir string) {
-	if common, ok := commonDirectory(dir); ok {
+	if common, err := commonDirectory(dir); err == nil {
 		if !belongsTo(dir, common) || !isRepository(common) || !linksBack(dir, f.root) {
 			return
 		}
@@ -95,13 +98,25 @@ func isRealDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// errNoPath is a file that should hold a path and does not.
+var errNoPath = errors.New("it holds no path")
+
 // gitFileTarget returns the path in a .git file, as it is written there.
-func gitFileTarget(path string) (string, bool) {
+func gitFileTarget(path string) (string, error) {
+	return readPath(path, parseGitFile)
+}
+
+// readPath reads a file that holds a path.
+func readPath(path string, parse func([]byte) (string, bool)) (string, error) {
 	data, whole, err := readFile(path)
-	if err != nil || !whole {
-		return "", false
+	if err != nil {
+		return "", err
 	}
-	return parseGitFile(data)
+	target, ok := parse(data)
+	if !ok || !whole {
+		return "", errNoPath
+	}
+	return target, nil
 }
 
 // parseGitFile reads a .git file: gitrepository-layout(5).
@@ -110,12 +125,12 @@ func parseGitFile(data []byte) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return parsePath(target)
+	return parsePath([]byte(target))
 }
 
 // parsePath reads a file that holds one path and an end of line.
-func parsePath(text string) (string, bool) {
-	path := strings.TrimRight(text, "\r\n")
+func parsePath(text []byte) (string, bool) {
+	path := strings.TrimRight(string(text), "\r\n")
 	if path == "" || strings.ContainsAny(path, "\x00\n") {
 		return "", false
 	}
@@ -124,17 +139,12 @@ func parsePath(text string) (string, bool) {
 
 // commonDirectory returns the real path of the directory that dir shares the
 // repository of.
-func commonDirectory(dir string) (string, bool) {
-	data, whole, err := readFile(filepath.Join(dir, "commondir"))
-	if err != nil || !whole {
-		return "", false
+func commonDirectory(dir string) (string, error) {
+	path, err := readPath(filepath.Join(dir, "commondir"), parsePath)
+	if err != nil {
+		return "", err
 	}
-	path, ok := parsePath(string(data))
-	if !ok {
-		return "", false
-	}
-	real, err := realpath.Resolve(realpath.Join(dir, path))
-	return real, err == nil
+	return realpath.Resolve(realpath.Join(dir, path))
 }
 
 // belongsTo reports whether dir is where the repository common keeps one of
@@ -146,24 +156,23 @@ func belongsTo(dir, common string) bool {
 
 // backLink returns the work tree, unresolved, whose .git file dir, the
 // directory of a linked work tree, names as its own.
-func backLink(dir string) (string, bool) {
-	data, whole, err := readFile(filepath.Join(dir, "gitdir"))
-	if err != nil || !whole {
-		return "", false
-	}
-	path, ok := parsePath(string(data))
-	if !ok {
-		return "", false
+func backLink(dir string) (string, error) {
+	path, err := readPath(filepath.Join(dir, "gitdir"), parsePath)
+	if err != nil {
+		return "", err
 	}
 	// Cut off as text: filepath.Dir would also clean away a ".." behind a link.
 	workTree, ok := strings.CutSuffix(path, "/.git")
-	return realpath.Join(dir, workTree), ok
+	if !ok {
+		return "", errNoPath
+	}
+	return realpath.Join(dir, workTree), nil
 }
 
 // linksBack reports whether dir names the .git file of root as its own.
 func linksBack(dir, root string) bool {
-	workTree, ok := backLink(dir)
-	return ok && sameDirectory(dir, workTree, root)
+	workTree, err := backLink(dir)
+	return err == nil && sameDirectory(dir, workTree, root)
 }
 
 // isWorkTreeOf reports whether the repository dir, a submodule's for instance,

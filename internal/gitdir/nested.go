@@ -24,7 +24,8 @@ func (f *finder) nested() {
 	for depth := 0; depth < f.search.Depth && left > 0; depth++ {
 		var next []string
 		for _, dir := range level {
-			entries := list(dir, left)
+			entries, err := list(dir, left)
+			f.unseen(err)
 			left -= len(entries)
 			for _, e := range entries {
 				if !e.IsDir() || skipped[e.Name()] {
@@ -58,9 +59,7 @@ func ToolNames() []string { return slices.Clone(toolFiles) }
 func Tools(root string) []string {
 	f := &finder{root: root, places: []string{root}}
 	for _, name := range toolFiles {
-		if path := filepath.Join(root, name); exists(path) {
-			f.guard(path)
-		}
+		f.guardExisting(filepath.Join(root, name))
 	}
 	return f.reduced().Protected
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"hardshell/internal/realpath"
 )
@@ -25,7 +26,7 @@ func readFile(path string) (data []byte, whole bool, err error) {
 		return nil, false, errNotRegular
 	}
 	// It may have been replaced since: O_NONBLOCK keeps a FIFO from blocking.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := open(path)
 	if err != nil {
 		return nil, false, err
 	}
@@ -45,18 +46,41 @@ func readFile(path string) (data []byte, whole bool, err error) {
 	return data, true, nil
 }
 
-// list returns at most n entries of a directory, in the directory's order.
-func list(dir string, n int) []os.DirEntry {
-	if n <= 0 {
-		return nil
+// leaseBound is how long a lease of another process may stand in the way, and
+// leasePause the time between two looks.
+const (
+	leaseBound = 2 * time.Second
+	leasePause = 5 * time.Millisecond
+)
+
+// open opens what is to be read without waiting for the other end of a FIFO. A
+// lease on the file is EAGAIN then, and its holder is told to give it up:
+// fcntl(2), "Leases". File servers take them.
+func open(path string) (*os.File, error) {
+	for deadline := time.Now().Add(leaseBound); ; time.Sleep(leasePause) {
+		file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if !errors.Is(err, syscall.EAGAIN) || time.Now().After(deadline) {
+			return file, err
+		}
 	}
-	file, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// list returns at most n entries of a directory, in the directory's order. With
+// an error the entries are those before it.
+func list(dir string, n int) ([]os.DirEntry, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	file, err := open(dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
-	entries, _ := file.ReadDir(n)
-	return entries
+	entries, err := file.ReadDir(n)
+	if err == io.EOF {
+		err = nil
+	}
+	return entries, err
 }
 
 // exists reports whether something is at path, a dangling link included.
@@ -81,8 +105,9 @@ func isRepository(dir string) bool {
 // isBare reports whether dir is a repository itself. It asks for nothing but
 // the configuration, which stays protected: a command could take the other
 // signs away to have the rest unprotected the next time.
-func isBare(dir string) bool {
+func (f *finder) isBare(dir string) bool {
 	data, _, err := readFile(filepath.Join(dir, "config"))
+	f.unseen(err)
 	if err != nil {
 		return false
 	}

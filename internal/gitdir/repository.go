@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,8 +40,10 @@ func (f *finder) repository(dir, workTree string) {
 	// git takes configuration and hooks from the directory that this file
 	// names, in every repository that has one (gitrepository-layout(5)).
 	// One that names the directory itself changes nothing.
-	if exists(filepath.Join(dir, "commondir")) {
-		if common, ok := commonDirectory(dir); !ok || common != dir {
+	if f.exists(filepath.Join(dir, "commondir")) {
+		common, err := commonDirectory(dir)
+		f.unknown(err)
+		if err != nil || common != dir {
 			f.linked(dir)
 			return
 		}
@@ -51,7 +54,7 @@ func (f *finder) repository(dir, workTree string) {
 	f.guard(filepath.Join(dir, "commondir"))
 	f.guard(filepath.Join(dir, "config"))
 	f.hooks(dir)
-	if attributes := filepath.Join(dir, "info", "attributes"); exists(attributes) && f.pinned(filepath.Join(dir, "info")) {
+	if attributes := filepath.Join(dir, "info", "attributes"); f.exists(attributes) && f.pinned(filepath.Join(dir, "info")) {
 		f.guard(attributes)
 	}
 	config := f.readConfig(filepath.Join(dir, "config"))
@@ -61,7 +64,7 @@ func (f *finder) repository(dir, workTree string) {
 		config = append(config, f.readConfig(filepath.Join(dir, "config.worktree"))...)
 	}
 	if named, ok := last(config, "core", "worktree"); ok {
-		if real, err := realpath.Resolve(realpath.Join(dir, expandHome(named))); err == nil {
+		if real, ok := f.resolve(realpath.Join(dir, expandHome(named))); ok {
 			workTree = real
 			f.gitFile(filepath.Join(workTree, ".git"))
 		}
@@ -80,7 +83,9 @@ func (f *finder) linked(dir string) {
 	f.guardExisting(filepath.Join(dir, "gitdir"))
 	f.guardExisting(filepath.Join(dir, "config.worktree"))
 	f.modules(filepath.Join(dir, "modules"), 0)
-	if common, ok := commonDirectory(dir); ok {
+	common, err := commonDirectory(dir)
+	f.unknown(err)
+	if err == nil {
 		f.repository(common, "")
 	}
 }
@@ -100,9 +105,9 @@ func (f *finder) workTreeConfig(dir string, enabled bool) {
 // configuration is no repository, and nothing is to be created in it.
 func (f *finder) hooks(dir string) {
 	switch hooks := filepath.Join(dir, "hooks"); {
-	case exists(hooks):
+	case f.exists(hooks):
 		f.guard(hooks)
-	case exists(filepath.Join(dir, "config")):
+	case f.exists(filepath.Join(dir, "config")):
 		f.layout.Hooks = append(f.layout.Hooks, hooks)
 	default:
 		f.layout.Exposed = append(f.layout.Exposed, hooks)
@@ -122,11 +127,13 @@ func (f *finder) linkedWorkTrees(dir string, perWorkTree bool) (workTrees []stri
 			continue
 		}
 		f.workTreeConfig(admin, perWorkTree)
-		if exists(filepath.Join(admin, "commondir")) {
+		if f.exists(filepath.Join(admin, "commondir")) {
 			f.linked(admin)
 		}
-		if workTree, ok := backLink(admin); ok {
-			if real, err := realpath.Resolve(workTree); err == nil && f.inside(real) {
+		workTree, err := backLink(admin)
+		f.unknown(err)
+		if err == nil {
+			if real, ok := f.resolve(workTree); ok && f.inside(real) {
 				workTrees = append(workTrees, real)
 				f.gitFile(filepath.Join(real, ".git"))
 			}
@@ -137,7 +144,7 @@ func (f *finder) linkedWorkTrees(dir string, perWorkTree bool) (workTrees []stri
 
 // gitFile guards the .git file of a work tree that a repository names.
 func (f *finder) gitFile(path string) {
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && f.inside(path) {
+	if info, ok := f.lstat(path); ok && info.Mode().IsRegular() && f.inside(path) {
 		f.guard(path)
 	}
 }
@@ -158,7 +165,7 @@ func (f *finder) modules(dir string, nesting int) {
 		case e.Type()&fs.ModeSymlink != 0:
 			f.layout.Exposed = append(f.layout.Exposed, path)
 		case !e.IsDir():
-		case exists(filepath.Join(path, "HEAD")) || exists(filepath.Join(path, "config")):
+		case f.exists(filepath.Join(path, "HEAD")) || f.exists(filepath.Join(path, "config")):
 			f.repository(path, "")
 		default:
 			f.modules(path, nesting+1)
@@ -168,7 +175,8 @@ func (f *finder) modules(dir string, nesting int) {
 
 // list lists a directory of a repository.
 func (f *finder) list(dir string) []os.DirEntry {
-	entries := list(dir, maxEntries+1)
+	entries, err := list(dir, maxEntries+1)
+	f.unknown(err)
 	if len(entries) > maxEntries {
 		f.layout.Truncated = true
 		entries = entries[:maxEntries]
@@ -179,7 +187,11 @@ func (f *finder) list(dir string) []os.DirEntry {
 // readConfig reads what can be read of a configuration.
 func (f *finder) readConfig(path string) []entry {
 	data, whole, err := readFile(path)
+	f.unknown(err)
 	if err != nil {
+		if !realpath.LeadsNowhere(err) && !errors.Is(err, errNotRegular) {
+			f.layout.Truncated = true // what it names is not known
+		}
 		return nil
 	}
 	if !whole {
@@ -221,6 +233,7 @@ func (f *finder) configured(dir string, config []entry, workTrees []string) {
 				included := realpath.Join(queue[i].dir, path)
 				f.guardNamed(included, top)
 				real, err := realpath.Resolve(included)
+				f.unknown(err)
 				if err != nil || visited[real] {
 					continue
 				}

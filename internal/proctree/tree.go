@@ -219,6 +219,7 @@ func isClosed(c <-chan struct{}) bool {
 // after the grace, SIGKILL to all.
 func (t *Tree) escalate() {
 	defer close(t.ended)
+	t.killTraced()
 	if !isClosed(t.killed) {
 		t.find(func(p process) bool {
 			if p.group != t.pid {
@@ -278,6 +279,17 @@ func (t *Tree) signalGroup(sig syscall.Signal) {
 	defer t.mu.Unlock()
 	if t.pid > 0 && !isClosed(t.gone) && t.ownsNumbers() {
 		syscall.Kill(-t.pid, sig)
+	}
+}
+
+// killTraced kills a leader that has this process trace it (PTRACE_TRACEME of
+// ptrace(2) names the parent, unasked). Any other signal would only stop it, and
+// nobody lets it go on.
+func (t *Tree) killTraced() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.proc != nil && !t.reaped.Load() && tracedHere(t.pid) {
+		syscall.Kill(t.pid, syscall.SIGKILL)
 	}
 }
 

@@ -8,6 +8,7 @@ import "golang.org/x/sys/unix"
 const (
 	checkIoctl      label = "ioctl"
 	checkClone      label = "clone"
+	checkParent     label = "clone CLONE_PARENT"
 	checkUnshare    label = "unshare"
 	checkSetrlimit  label = "setrlimit"
 	checkPrlimit    label = "prlimit64"
@@ -18,6 +19,10 @@ const (
 	checkSecond     label = "a thread as the second argument"
 	checkFcntl      label = "fcntl"
 	checkOwner      label = "fcntl F_SETOWN"
+	checkScheduled  label = "a thread to schedule"
+	checkPriority   label = "setpriority"
+	checkIOPriority label = "ioprio_set"
+	checkWho        label = "whose priority"
 )
 
 const (
@@ -60,7 +65,30 @@ func (p *program) checkArguments(o Options) {
 	// The kernel takes the flags with lower_32_bits.
 	p.at(checkClone)
 	p.load(low(0))
-	p.ifAnySet(newNamespace, eperm, allow)
+	p.ifAnySet(newNamespace, eperm, next)
+	if o.Pass == 0 {
+		p.ifAnySet(unix.CLONE_PARENT, eperm, allow)
+	} else {
+		p.ifAnySet(unix.CLONE_PARENT, checkParent, allow)
+		p.at(checkParent)
+		p.load(low(3))
+		p.ifEqual(uint32(o.Pass), next, eperm)
+		p.load(high(3))
+		p.ifEqual(uint32(o.Pass>>32), allow, eperm)
+	}
+
+	// Whoever holds a lease on a file keeps those who open it waiting, or has
+	// them told EAGAIN: fcntl(2), "Leases". Reading it is enough to take one.
+	p.at(checkFcntl)
+	p.load(low(1))
+	p.ifEqual(unix.F_SETLEASE, eperm, next)
+	if o.Thread == 0 {
+		p.ifEqual(unix.F_SETDELEG, eperm, allow)
+	} else {
+		p.ifEqual(unix.F_SETDELEG, eperm, next)
+		p.ifEqual(unix.F_SETOWN_EX, eperm, next) // the number lies in memory
+		p.ifEqual(unix.F_SETOWN, checkOwner, allow)
+	}
 
 	// An unsigned long: both halves count.
 	p.at(checkUnshare)
@@ -91,6 +119,7 @@ func (p *program) checkArguments(o Options) {
 	p.checkSockets(o)
 	if o.Thread != 0 {
 		p.checkSignals(uint32(o.Thread))
+		p.checkScheduling()
 	}
 }
 
@@ -110,14 +139,35 @@ func (p *program) checkSignals(thread uint32) {
 	p.load(low(1))
 	p.ifEqual(thread, eperm, allow)
 
-	p.at(checkFcntl)
-	p.load(low(1))
-	p.ifEqual(unix.F_SETOWN_EX, eperm, next) // the number lies in memory
-	p.ifEqual(unix.F_SETOWN, checkOwner, allow)
 	p.at(checkOwner)
 	p.load(low(2))
 	p.ifEqual(thread, eperm, allow)
 }
+
+// checkScheduling emits the checks of calls that change when a thread runs. A
+// filter does not know the numbers of the command's own threads, so that what is
+// left is 0, the caller: a process outside could be starved by any other.
+func (p *program) checkScheduling() {
+	p.at(checkScheduled)
+	p.load(low(0))
+	p.ifEqual(0, allow, eperm)
+
+	// The processes of a user are never the command's alone; those of its own
+	// group are.
+	p.at(checkPriority)
+	p.load(low(0))
+	p.ifEqual(unix.PRIO_USER, eperm, checkWho)
+
+	p.at(checkIOPriority)
+	p.load(low(0))
+	p.ifEqual(ioprioWhoUser, eperm, next)
+
+	p.at(checkWho)
+	p.load(low(1))
+	p.ifEqual(0, allow, eperm)
+}
+
+const ioprioWhoUser = 3 // IOPRIO_WHO_USER of linux/ioprio.h
 
 // checkSockets emits the checks of socket and socketpair. They answer what a
 // kernel built without the family or the protocol answers, not EPERM: programs

@@ -14,8 +14,16 @@ type Options struct {
 
 	// Thread, when not 0, is a thread that no signal may reach: the one from
 	// which the command and its siblings are born, and which so belongs to their
-	// Landlock domain. A signal to it would be one to its whole process.
+	// Landlock domain. A signal to it would be one to its whole process. It also
+	// says that no pid namespace stands between the command and the processes
+	// of its user: the scheduling of others then cannot be changed.
 	Thread int32
+
+	// Pass, when not 0, is the fourth argument with which a clone may have
+	// CLONE_PARENT: whoever starts the command forks once more after the filter
+	// is in force. It must not be guessable, nor known to the command. Without,
+	// nobody may: the parent would get a child that it does not wait for.
+	Pass uint64
 
 	// DenyIP refuses every new AF_INET and AF_INET6 socket with EACCES. It is
 	// for a command without network that has no network namespace of its own.

@@ -22,6 +22,7 @@ type rule struct {
 func rules(o Options) []rule {
 	all := append([]rule{
 		{unix.SYS_IOCTL, unix.SYS_IOCTL, checkIoctl},
+		{unix.SYS_FCNTL, unix.SYS_FCNTL, checkFcntl},
 		{unix.SYS_CLONE, unix.SYS_CLONE, checkClone},
 		{unix.SYS_CLONE3, unix.SYS_CLONE3, enosys}, // its flags lie in memory; libc falls back to clone
 		{unix.SYS_UNSHARE, unix.SYS_UNSHARE, checkUnshare},
@@ -51,8 +52,12 @@ func rules(o Options) []rule {
 		for _, number := range []uint32{unix.SYS_TGKILL, unix.SYS_RT_TGSIGQUEUEINFO} {
 			all = append(all, rule{number, number, checkSecond})
 		}
+		for _, number := range []uint32{unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETAFFINITY} {
+			all = append(all, rule{number, number, checkScheduled})
+		}
 		all = append(all,
-			rule{unix.SYS_FCNTL, unix.SYS_FCNTL, checkFcntl},
+			rule{unix.SYS_SETPRIORITY, unix.SYS_SETPRIORITY, checkPriority},
+			rule{unix.SYS_IOPRIO_SET, unix.SYS_IOPRIO_SET, checkIOPriority},
 			// Its descriptor may be the directory of a thread in /proc. Without it
 			// programs use kill, as on Linux before 5.1.
 			rule{unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_PIDFD_SEND_SIGNAL, enosys},

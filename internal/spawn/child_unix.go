@@ -46,6 +46,9 @@ func (c *Child) Reap() Status {
 			// say): how it ended is lost, and 255 is no success.
 			return Status{Code: 255}
 		}
+		if !ws.Exited() && !ws.Signaled() {
+			continue // a stop of a child that has itself traced: ptrace(2)
+		}
 		break
 	}
 	status := Status{

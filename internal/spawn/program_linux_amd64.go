@@ -152,7 +152,7 @@ func compile(attr *Attr, handlers bool) (p *Program, born *int32, err error) {
 		p.keep = append(p.keep, born)
 		p.addTimer()
 		if !confine.Late {
-			p.addFork(born)
+			p.addFork(born, confine.Pass)
 		}
 	}
 	if confine.Settle != nil {
@@ -177,7 +177,7 @@ func compile(attr *Attr, handlers bool) (p *Program, born *int32, err error) {
 		confine.Lock(p)
 	}
 	if late {
-		p.addFork(born)
+		p.addFork(born, confine.Pass)
 		p.add(StageFork, unix.SYS_SETSID)
 	}
 	p.add(StageFork, unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, hold(p, new(uint64)), 0, 8)
@@ -191,9 +191,9 @@ func compile(attr *Attr, handlers bool) (p *Program, born *int32, err error) {
 }
 
 // addFork has another process go on.
-func (p *Program) addFork(born *int32) {
+func (p *Program) addFork(born *int32, pass uint64) {
 	flags := uintptr(unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PARENT | unix.CLONE_PARENT_SETTID)
-	p.add(StageFork, unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, uintptr(unsafe.Pointer(born))).flags = stepFork
+	p.add(StageFork, unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, uintptr(unsafe.Pointer(born)), uintptr(pass)).flags = stepFork
 }
 
 // startBound is how long a process that was forked may take to start its program.

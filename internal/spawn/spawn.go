@@ -42,6 +42,9 @@ type Confine struct {
 	// Late has the fork come as late as possible: after Lock. Else it comes
 	// right after Enter.
 	Late bool
+	// Pass is the fourth argument of the fork, which the kernel does not read:
+	// a filter of system calls that Lock puts on knows this fork by it.
+	Pass uint64
 	// Settle comes next. Descriptors of this process are still open.
 	Settle func(*Program)
 	// Lock comes last, right before the program is started.

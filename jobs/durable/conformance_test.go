@@ -73,7 +73,7 @@ func (b *bench) harness(t *testing.T) (*host.Runtime, *durable.Store) {
 	return runtime, durable.New(durable.Config{
 		Home: b.home, SessionID: session, MaxOutputBytes: 64000, MaxLogBytes: 1 << 20,
 		Watch: func(path string) (durable.Command, error) { return runtime.Watch(path) },
-		Keep:  100, Grace: 200 * time.Millisecond,
+		Keep:  100, Grace: func() time.Duration { return 200 * time.Millisecond },
 	})
 }
 
@@ -107,7 +107,7 @@ func (b *bench) endAll(t *testing.T) {
 func (b *bench) fixture(t *testing.T, o jobstest.Options) jobstest.Fixture {
 	runtime, store := b.harness(t)
 	owner := jobs.NewOwner(session)
-	registry := jobs.New(jobs.Options{Limit: o.Limit, CancelBound: o.CancelBound, Records: store, RecordsOwner: owner})
+	registry := jobs.New(jobs.Options{Limit: o.Limit, CancelBound: bound(o.CancelBound), Records: store, RecordsOwner: owner})
 	t.Cleanup(func() { registry.Close(context.Background()) })
 	return jobstest.Fixture{
 		Registry: registry, Owner: owner, Rounds: 10,
@@ -208,4 +208,12 @@ func (w *typed) await(what string, condition func() bool) {
 			w.t.Fatalf("job %s: waited %v in vain until %s", w.id, hang, what)
 		}
 	}
+}
+
+// bound is a bound that does not change; 0 is the default.
+func bound(d time.Duration) func() time.Duration {
+	if d == 0 {
+		return nil
+	}
+	return func() time.Duration { return d }
 }

@@ -53,7 +53,7 @@ func (c *command) Promote(_ context.Context, path string) error {
 // openStore returns records of which every command is c, none when that is nil.
 func openStore(home state.Home, c *command, change func(*durable.Config)) *durable.Store {
 	config := durable.Config{
-		Home: home, SessionID: session, MaxOutputBytes: 64000, Keep: 100, Grace: time.Second,
+		Home: home, SessionID: session, MaxOutputBytes: 64000, Keep: 100, Grace: func() time.Duration { return time.Second },
 		Limits: durable.Limits{Runtime: time.Hour, Silence: time.Minute, Memory: 1 << 20, Output: 1 << 20},
 	}
 	if c != nil {

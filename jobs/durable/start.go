@@ -34,7 +34,7 @@ func (s *Store) write(path string, w Work, foreground bool) error {
 	ask := record.NewAsk()
 	ask.Kind, ask.Label, ask.Command, ask.Workdir = w.Kind, w.Label, w.Command, w.Workdir
 	ask.Interactive, ask.Foreground = w.Interactive, foreground
-	ask.MaxBytes, ask.Grace = s.config.MaxLogBytes, record.MillisOf(s.config.Grace)
+	ask.MaxBytes, ask.Grace = s.config.MaxLogBytes, record.MillisOf(s.config.Grace())
 	limits := s.config.Limits
 	if foreground {
 		limits = Limits{} // what runs in the foreground has its deadline, also as a job

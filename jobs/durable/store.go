@@ -44,8 +44,9 @@ type Config struct {
 	// Keep is how many settled jobs are kept, Retention for how long.
 	Keep      int
 	Retention time.Duration
-	// Grace is the time between SIGTERM and SIGKILL.
-	Grace time.Duration
+	// Grace is the time between SIGTERM and SIGKILL of a job that starts now; nil is
+	// none.
+	Grace func() time.Duration
 	// Limits end a job that passes them.
 	Limits Limits
 	// Escalation says that a model may ask for a wider mode after a denial.
@@ -72,6 +73,9 @@ var _ jobs.Records = (*Store)(nil)
 
 // New returns the records of a session. It touches nothing.
 func New(config Config) *Store {
+	if config.Grace == nil {
+		config.Grace = func() time.Duration { return 0 }
+	}
 	return &Store{
 		config: config,
 		dir:    config.Home.Jobs(config.SessionID),

@@ -191,7 +191,7 @@ func (p *Provider) drop(key string, c *cell) {
 func (p *Provider) settleRoots(policy sandbox.Policy) (sandbox.Policy, error) {
 	root, err := p.settleRoot(&policy, policy.WorkspaceRoot)
 	if err != nil {
-		return policy, fault.New(sandbox.ErrUnavailable, "the workspace %q cannot be used: %w. Create it, or choose another with --workspace", policy.WorkspaceRoot, err)
+		return policy, fault.New(sandbox.ErrUnavailable, "the workspace %q cannot be used: %w. %s, or choose another with --workspace", policy.WorkspaceRoot, err, rootRemedy(policy.WorkspaceRoot, err))
 	}
 	policy.WorkspaceRoot = root
 	if policy.Mode != sandbox.WorkspaceWrite {
@@ -200,10 +200,18 @@ func (p *Provider) settleRoots(policy sandbox.Policy) (sandbox.Policy, error) {
 	policy.WritableRoots = slices.Clone(policy.WritableRoots)
 	for i, path := range policy.WritableRoots {
 		if policy.WritableRoots[i], err = p.settleRoot(&policy, path); err != nil {
-			return policy, fault.New(sandbox.ErrUnavailable, "the writable root %q cannot be used: %w. Create it, or leave it out", path, err)
+			return policy, fault.New(sandbox.ErrUnavailable, "the writable root %q cannot be used: %w. %s, or leave it out", path, err, rootRemedy(path, err))
 		}
 	}
 	return policy, nil
+}
+
+// rootRemedy says what to do about a root that cannot be used.
+func rootRemedy(path string, err error) string {
+	if at, reached := realpath.Reach(path); errors.Is(err, fs.ErrPermission) && reached != nil {
+		return remedy(at, err)
+	}
+	return "Create it"
 }
 
 // errReplaced refuses a root that leads elsewhere than it did.
@@ -250,6 +258,10 @@ func (p *Provider) make(policy sandbox.Policy) (confinement, error) {
 			return c, nil
 		}
 		p.config.Log.Debug("a sandbox could not be made", "tier", tier, "error", err)
+		var blocked *obstacle
+		if errors.As(err, &blocked) {
+			return nil, blocked.refusal() // in every tier
+		}
 		failures = append(failures, string(tier)+": "+err.Error())
 		if p.has(tier) {
 			break
@@ -288,7 +300,7 @@ func (p *Provider) attempt(tier sandbox.Tier, policy sandbox.Policy) (c confinem
 			return c, nil
 		}
 		plan.unplace()
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errMoved) {
 			break
 		}
 	}

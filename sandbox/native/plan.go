@@ -24,7 +24,9 @@ type plan struct {
 	pinned    []string // must stay what they are, though they can be written
 	protected []string // stay read-only inside of the roots
 	hidden    []string
-	absent    *absentees // to be protected or hidden as soon as they are there
+	missing   []string   // to be protected or hidden as soon as they are there
+	blocked   []string   // the same, of which it cannot be told whether they are
+	absent    *absentees // watches missing, blocked, and what is closed as a whole
 	shown     []string   // inside of the hidden home, read-only
 	placed    []placed   // made for as long as sandboxes last
 	blind     bool       // the sockets of the host are not known
@@ -48,11 +50,13 @@ type cache struct {
 // newPlan examines the host for a policy.
 func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 	pl := &plan{policy: policy, home: realpath.Canonical(p.home.Root())}
-	var absent []string
 	if policy.Mode == sandbox.WorkspaceWrite {
 		root := policy.WorkspaceRoot // physical, as all roots are
 		pl.granted = policy.WritableRoots
 		layout := gitdir.Search{Configs: gitConfigs(policy.UserHome)}.Find(root)
+		if layout.Obstacle != nil {
+			return nil, &obstacle{at: layout.Obstacle.Path, err: layout.Obstacle}
+		}
 		for _, dir := range layout.Hooks {
 			// Once there, it is protected. That it cannot be made is no reason
 			// to refuse: then the sandbox cannot make it either.
@@ -66,29 +70,38 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 		}
 		pl.exposed = slices.ContainsFunc(layout.Exposed, func(path string) bool { return !slices.Contains(pl.protected, path) })
 		for _, name := range append(gitdir.ToolNames(), ".git") {
-			if path := filepath.Join(root, name); !present(path) {
-				absent = append(absent, path)
+			path := filepath.Join(root, name)
+			if _, err := look(path); realpath.LeadsNowhere(err) {
+				pl.missing = append(pl.missing, path)
 			}
 		}
 		pl.writable = append(append([]string{root}, pl.granted...), layout.Writable...)
 		pl.pinned = layout.Pinned
 		pl.protected = slices.Concat(pl.protected, layout.Protected, gitdir.Tools(root))
 		for _, path := range policy.Protect {
-			pl.protected = append(pl.protected, realpath.Canonical(path))
+			if err := pl.protect(path); err != nil {
+				return nil, err
+			}
 		}
-		pl.caches = p.planCaches(policy)
+		if err := p.planCaches(pl); err != nil {
+			return nil, err
+		}
 	}
 	for _, path := range policy.Hide {
-		if present(path) {
-			pl.hidden = append(pl.hidden, hidden(path, policy.WorkspaceRoot))
-		} else { // most: the list is for everybody
-			absent = append(absent, path)
+		if err := pl.hide(path); err != nil {
+			return nil, err
 		}
 	}
-	missing := func(path string) bool { return !present(path) }
-	pl.pinned = slices.DeleteFunc(pl.pinned, missing)
-	pl.protected = slices.DeleteFunc(pl.protected, missing)
-	pl.absent = watchAbsent(absent)
+	var err error
+	if pl.pinned, err = pl.recheck(pl.pinned); err != nil {
+		return nil, err
+	}
+	protected := pl.protected
+	pl.protected = nil // what is closed off comes in beside
+	if protected, err = pl.recheck(protected); err != nil {
+		return nil, err
+	}
+	pl.protected = append(pl.protected, protected...)
 	// An explicit grant wins over what hides that very path, and over what
 	// protects something in it when it lies inside of the workspace itself.
 	pl.hidden = slices.DeleteFunc(pl.hidden, func(path string) bool { return slices.Contains(pl.granted, path) })
@@ -110,6 +123,8 @@ func (p *Provider) newPlan(policy sandbox.Policy) (*plan, error) {
 		return nil, err
 	}
 	pl.pinWays()
+	pl.pinned, pl.protected = pl.unveil(pl.pinned), pl.unveil(pl.protected)
+	pl.absent = watchAbsent(pl.missing, pl.blocked, slices.Concat(pl.hidden, pl.protected))
 	return pl, nil
 }
 
@@ -199,8 +214,7 @@ func (pl *plan) foreignSockets(skip func(path string) bool) ([]string, bool) {
 
 // hidden is what is covered to hide a path: what it leads to. A command may have
 // made it a link to a place that no command can do without; that is not covered.
-func hidden(path, workspace string) string {
-	real := realpath.Canonical(path)
+func hidden(path, real, workspace string) string {
 	if real != filepath.Clean(path) && (strings.Count(real, "/") < 2 || realpath.Within(workspace, real)) {
 		return filepath.Clean(path)
 	}
@@ -223,8 +237,9 @@ var userCaches = []struct{ dir, variable string }{
 	{".nuget/packages", "NUGET_PACKAGES"},
 }
 
-// planCaches says where package managers write for a policy.
-func (p *Provider) planCaches(policy sandbox.Policy) []cache {
+// planCaches says where package managers write.
+func (p *Provider) planCaches(pl *plan) error {
+	policy := pl.policy
 	if policy.Caches == sandbox.CachesNone {
 		return nil
 	}
@@ -238,25 +253,30 @@ func (p *Provider) planCaches(policy sandbox.Policy) []cache {
 	}
 	home = realpath.Canonical(home)
 	base := filepath.Join(p.home.Caches(), workspaceKey(policy.WorkspaceRoot))
-	var list []cache
 	for _, user := range userCaches {
 		c := cache{dir: filepath.Join(home, user.dir), variable: user.variable}
 		// A link may have been put there by a command, to have what it leads to
 		// mounted.
-		if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || realpath.Canonical(c.dir) != c.dir {
+		real, err := look(c.dir)
+		if err != nil && !realpath.LeadsNowhere(err) {
+			if err := pl.closeOff(c.dir, real, err); err != nil {
+				return err
+			}
+		}
+		if info, statErr := os.Stat(real); err != nil || real != c.dir || statErr != nil || !info.IsDir() {
 			c.dir = ""
 		}
 		switch {
 		case policy.Caches == sandbox.CachesShared:
 			if c.dir != "" {
-				list = append(list, cache{dir: c.dir})
+				pl.caches = append(pl.caches, cache{dir: c.dir})
 			}
 			continue
 		case c.dir == "" && c.variable == "":
 			continue
 		}
 		c.private = filepath.Join(base, strings.ReplaceAll(strings.TrimPrefix(user.dir, "."), "/", "-"))
-		list = append(list, c)
+		pl.caches = append(pl.caches, c)
 	}
-	return list
+	return nil
 }

@@ -28,8 +28,13 @@ func (pl *plan) rules(abi int) (*landlock.Ruleset, error) {
 		return nil, fmt.Errorf("make a Landlock ruleset: %w", err)
 	}
 	allow := func(path string, rights landlock.Access) {
-		// What went, or became a link, since it was found is left out.
+		// What went, or became a link, since it was found is left out, and so is
+		// what cannot be reached: a directory that can be listed and not entered
+		// has such names.
 		e := rules.Allow(path, rights)
+		if e == unix.EACCES && !slices.Contains(pl.writable, path) {
+			return
+		}
 		if e != nil && !errors.Is(e, fs.ErrNotExist) && e != unix.ELOOP && e != unix.ENOTDIR && err == nil {
 			err = fmt.Errorf("make a Landlock rule for %s: %w", path, e)
 		}

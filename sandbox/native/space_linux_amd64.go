@@ -297,7 +297,7 @@ func (s *space) inside(attr *spawn.Attr) (*spawn.Attr, error) {
 		Lock:   s.lock.add,
 		// Those inside see the process from the fork on, and could stop it:
 		// almost nothing is left to be done then.
-		Fork: true, Late: true,
+		Fork: true, Late: true, Pass: s.lock.options.Pass,
 	}
 	return &inside, nil
 }

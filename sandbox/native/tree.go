@@ -1,6 +1,7 @@
 package native
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -68,6 +69,9 @@ func (pl *plan) layout() (*layout, error) {
 	}
 	cover(pl.home)
 	for _, path := range pl.hidden {
+		if _, err := os.Lstat(path); err != nil {
+			return nil, fmt.Errorf("%w: %w", errMoved, err)
+		}
 		cover(path)
 	}
 	for _, path := range pl.shown {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hardshell/internal/realpath"
 )
 
 // secrets are hidden by default: what holds credentials and nothing that a
@@ -134,13 +136,18 @@ var secrets = []struct{ path, what string }{
 // DefaultHide returns what is hidden unless the settings say otherwise: keys,
 // credentials, password stores and browsers' profiles below the home directory
 // home. Patterns are matched now; a path without one is returned whether it
-// exists or not. It returns nil for a relative home.
+// exists or not. A directory that cannot be listed stands for all that matches in
+// it. It returns nil for a relative home.
 func DefaultHide(home string) []string {
 	if !filepath.IsAbs(home) {
 		return nil
 	}
 	var out []string
-	listed := map[string][]string{}
+	type listing struct {
+		names []string
+		err   error
+	}
+	listed := map[string]listing{}
 	for _, secret := range secrets {
 		dir, pattern := path.Split(secret.path)
 		dir = filepath.Join(home, filepath.FromSlash(dir))
@@ -148,12 +155,16 @@ func DefaultHide(home string) []string {
 			out = append(out, filepath.Join(dir, pattern))
 			continue
 		}
-		names, ok := listed[dir]
+		found, ok := listed[dir]
 		if !ok {
-			names = namesIn(dir)
-			listed[dir] = names
+			found.names, found.err = namesIn(dir)
+			listed[dir] = found
 		}
-		for _, name := range names {
+		if found.err != nil {
+			// A command may have taken its permissions, to give them back later.
+			out = append(out, dir)
+		}
+		for _, name := range found.names {
 			if matched, _ := path.Match(pattern, name); matched && !strings.HasSuffix(name, ".pub") {
 				out = append(out, filepath.Join(dir, name))
 			}
@@ -163,13 +174,17 @@ func DefaultHide(home string) []string {
 	return slices.Compact(out)
 }
 
-// namesIn returns the names in dir, none when it cannot be read.
-func namesIn(dir string) []string {
+// namesIn returns the names in dir, none when there is no such directory. With an
+// error it could not be read to the end.
+func namesIn(dir string) ([]string, error) {
+	info, err := os.Stat(dir)
+	if realpath.LeadsNowhere(err) || err == nil && !info.IsDir() {
+		return nil, nil
+	}
 	file, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
-	names, _ := file.Readdirnames(-1)
-	return names
+	return file.Readdirnames(-1)
 }

@@ -45,6 +45,25 @@ func TestDefaultHide(t *testing.T) {
 	}
 }
 
+func TestADirectoryOfPatternsThatCannotBeListedIsHiddenAsAWhole(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("skipped: root lists every directory")
+	}
+	home := t.TempDir()
+	dir := filepath.Join(home, ".ssh")
+	if err := os.Mkdir(dir, 0o100); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o700) })
+	if !slices.Contains(DefaultHide(home), dir) {
+		t.Error(".ssh is not hidden")
+	}
+	if os.Chmod(dir, 0o700); slices.Contains(DefaultHide(home), dir) {
+		t.Error(".ssh is hidden as a whole although it can be listed")
+	}
+}
+
 func TestEverySecretIsWellFormed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

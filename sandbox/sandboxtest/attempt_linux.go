@@ -64,7 +64,7 @@ func attemptIfAsked() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	for _, list := range [][]attempt{mountAttempts, namespaceAttempts, kernelAttempts, deviceAttempts,
+	for _, list := range [][]attempt{mountAttempts, namespaceAttempts, kernelAttempts, leaseAttempts, schedulingAttempts, deviceAttempts,
 		processAttempts, terminalAttempts, familyAttempts, permittedAttempts, metadataAttempts, auxiliaryAttempts} {
 		for _, a := range list {
 			if a.name == os.Args[2] {

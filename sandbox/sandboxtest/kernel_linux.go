@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"math"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -78,11 +79,60 @@ var kernelAttempts = []attempt{
 		limit := unix.Rlimit{Cur: 1, Max: 1}
 		return sys(setrlimitCall, unix.RLIMIT_LOCKS, uintptr(unsafe.Pointer(&limit)))
 	}},
+	{name: "a child of its parent", do: func(t *target) error {
+		// A thread has to share memory: only who looks at the flags first says
+		// anything else.
+		return reached(sys(unix.SYS_CLONE, unix.CLONE_PARENT|unix.CLONE_THREAD), unix.EINVAL)
+	}},
+	{name: "a child of its parent by clone3", rare: true, do: func(t *target) error {
+		arguments := [8]uint64{0: unix.CLONE_PARENT | unix.CLONE_THREAD}
+		return reached(sys(unix.SYS_CLONE3, uintptr(unsafe.Pointer(&arguments)), unsafe.Sizeof(arguments)), unix.EINVAL)
+	}},
 	// The kernel reads 32 bits of the number of the limit, a filter might read 64.
 	{name: "lowering the limit that marks a command with high bits", do: func(t *target) error {
 		limit := unix.Rlimit{Cur: 1, Max: 1}
 		return sys(unix.SYS_PRLIMIT64, 0, 1<<32|unix.RLIMIT_LOCKS, uintptr(unsafe.Pointer(&limit)), 0)
 	}},
+}
+
+// leaseAttempts are leases: whoever opens the file is kept waiting, or told to
+// try again.
+var leaseAttempts = []attempt{
+	{name: "a lease on a file that it can read", do: func(t *target) error { return lease(t, unix.F_SETLEASE) }},
+	// The kernel reads 32 bits of the command, a filter might read 64.
+	{name: "a lease with high bits", do: func(t *target) error { return lease(t, 1<<32|unix.F_SETLEASE) }},
+	{name: "a delegation of a file that it can read", rare: true, do: func(t *target) error {
+		f, err := ownFile(t)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		argument := struct {
+			flags uint32
+			kind  uint16
+			_     uint16
+		}{kind: unix.F_RDLCK}
+		return sys(unix.SYS_FCNTL, f.Fd(), unix.F_SETDELEG, uintptr(unsafe.Pointer(&argument)))
+	}},
+}
+
+// lease takes one with a command of fcntl.
+func lease(t *target, command uintptr) error {
+	f, err := ownFile(t)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return sys(unix.SYS_FCNTL, f.Fd(), command, unix.F_WRLCK)
+}
+
+// ownFile is a new file in the workspace, open to be read.
+func ownFile(t *target) (*os.File, error) {
+	path, err := fileIn(t.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
 }
 
 const setrlimitCall = unix.SYS_SETRLIMIT

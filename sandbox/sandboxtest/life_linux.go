@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -139,6 +140,23 @@ func lifeChecks() []check {
 		}
 	})...)
 	return append(checks,
+		check{name: "a termination ends a program at once that has its parent trace it", run: func(f *fixture) {
+			t := f.targetOf(nil)
+			t.Socket = f.Marker
+			spec := f.program(f.readOnly(), f.binary, attemptWord, "have the parent trace it and sleep", f.encode(t))
+			spec.Grace = 2 * hang // more than await has patience for
+			h := f.start(spec)
+			f.waitFor("the stop", func() bool {
+				for _, pid := range f.alive() {
+					if stat, err := os.ReadFile("/proc/" + itoa(pid) + "/stat"); err == nil && strings.Contains(string(stat), " (sleep) t ") {
+						return true
+					}
+				}
+				return false
+			})
+			h.Terminate()
+			f.expectEnd(f.await(h), -1, "SIGKILL")
+		}},
 		check{name: "a program that does not exist is an error", run: func(f *fixture) {
 			if _, err := f.Runtime.Spawn(f.Context(), f.program(f.readOnly(), f.Base+"/none")); err == nil {
 				f.Error("the spawn worked")

@@ -141,9 +141,6 @@ var processAttempts = []attempt{
 		// One of processor time would kill it.
 		return unix.Prlimit(t.PID, unix.RLIMIT_CORE, &unix.Rlimit{Cur: 0, Max: limit.Max}, nil)
 	}},
-	{name: "changing the priority of a process outside", governed: visibility, do: func(t *target) error {
-		return unix.Setpriority(unix.PRIO_PROCESS, t.PID, 5)
-	}},
 	{name: "blaming a process outside for memory", governed: visibility, do: func(t *target) error {
 		return openToWrite(fmt.Sprintf("/proc/%d/oom_score_adj", t.PID))
 	}},

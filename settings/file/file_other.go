@@ -20,3 +20,5 @@ func (owner) give(*os.File) error { return nil }
 
 // syncDir does nothing: directories cannot be synced here.
 func syncDir(*os.File) error { return nil }
+
+func (owner) trusted(string) error { return nil }

@@ -37,6 +37,9 @@ func (p *Provider) Content() ([]byte, error) {
 // DOCUMENT_INVALID when text is no document. The other codes are those of Change.
 func (p *Provider) Install(ctx context.Context, old, text []byte) error {
 	began := time.Now()
+	if ctx.Err() != nil {
+		return fault.New(fault.Aborted, "the settings file was not written: %w", context.Cause(ctx))
+	}
 	doc, err := document.Parse(p.path, p.format, bytes.Clone(text))
 	if err != nil {
 		return err
@@ -47,13 +50,11 @@ func (p *Provider) Install(ctx context.Context, old, text []byte) error {
 	defer p.turn.give()
 	before := p.known
 	w := &write{Provider: p, began: began, entered: time.Now()}
-	if err := w.install(ctx, old, doc); err != nil {
-		return err
-	}
+	err = w.install(ctx, old, doc)
 	if p.publish != nil {
-		p.announce(before)
+		p.announce(before) // also what was taken in before a failure
 	}
-	return nil
+	return err
 }
 
 func (w *write) install(ctx context.Context, old []byte, doc *document.Document) error {
@@ -74,6 +75,8 @@ func (w *write) install(ctx context.Context, old []byte, doc *document.Document)
 	if s.torn || s.absent != (old == nil) || !bytes.Equal(s.data, old) {
 		return w.errOther()
 	}
+	// What stands has its revisions, unless it is what the text is to mend.
+	_, broken := w.takeIn(files, s)
 	c, err := w.replace(at, files, s, doc)
 	if errors.Is(err, errMoved) {
 		return w.errOther()
@@ -81,7 +84,10 @@ func (w *write) install(ctx context.Context, old []byte, doc *document.Document)
 	if err != nil {
 		return err
 	}
-	w.enroll(files, ledgerFor(files, c), &c)
+	if broken != nil {
+		w.ledger = ledgerFor(files, c)
+	}
+	w.enroll(files, w.ledger, &c)
 	w.known = c
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hardshell/internal/fault"
+	"hardshell/settings"
 )
 
 func TestALinkStaysAndItsTargetIsWritten(t *testing.T) {
@@ -46,7 +47,7 @@ func TestALinkStaysAndItsTargetIsWritten(t *testing.T) {
 	}
 }
 
-func TestALinkIntoADirectoryOfOthersIsNotWritten(t *testing.T) {
+func TestALinkIntoADirectoryOfOthersIsNotObeyed(t *testing.T) {
 	t.Parallel()
 	for mode, refused := range map[os.FileMode]bool{0o777: true, 0o770: true, 0o777 | os.ModeSticky: false, 0o755: false} {
 		dir := t.TempDir()
@@ -55,10 +56,15 @@ func TestALinkIntoADirectoryOfOthersIsNotWritten(t *testing.T) {
 		put(t, target, "alpha: {a: 1}\n")
 		home := homeAt(t, t.TempDir())
 		must(t, os.Symlink(target, filepath.Join(home.Root(), "settings.yaml")))
-		f := opened(t, Config{Home: home}, nil)
-		_, err := f.set("alpha", "a", 2)
-		if refused != errors.Is(err, fault.SettingsReadOnly) || !refused && err != nil {
+		p, err := New(Config{Home: home})
+		must(t, err)
+		_, err = p.Open(t.Context(), func(settings.Document) {})
+		if refused != errors.Is(err, fault.DocumentInvalid) || !refused && err != nil {
 			t.Errorf("mode %v: %v", mode, err)
+		}
+		must(t, p.Close(t.Context()))
+		if !refused {
+			opened(t, Config{Home: home}, nil).mustSet("alpha", "a", 2)
 		}
 		if refused && get(t, target) != "alpha: {a: 1}\n" {
 			t.Errorf("mode %v: the file was written", mode)

@@ -62,6 +62,11 @@ func (p *Provider) read(at place) (snapshot, error) {
 	if err != nil {
 		return snapshot{}, err
 	}
+	if at.linked() {
+		if err := errors.Join(at.checkTarget(), before.owner.trusted(p.path)); err != nil {
+			return snapshot{}, fault.New(fault.DocumentInvalid, "%w", err)
+		}
+	}
 	if before.stamp.size > document.MaxSize {
 		return snapshot{}, fault.New(fault.DocumentInvalid, "the settings file %s is larger than %d MiB: make it smaller", p.path, document.MaxSize>>20)
 	}
