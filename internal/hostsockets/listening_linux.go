@@ -1,6 +1,7 @@
 package hostsockets
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -29,22 +30,28 @@ func Listening(skip func(path string) bool) ([]string, error) {
 	if skip != nil {
 		paths = slices.DeleteFunc(paths, skip)
 	}
-	return existing(paths), nil
+	return existing(paths)
 }
 
-// existing returns the real paths of those of paths that are sockets.
-func existing(paths []string) []string {
+// existing returns the real paths of those of paths that are sockets. What lies
+// behind a directory that this user cannot enter is left out, as others of the
+// user cannot reach it either. Any other failure leaves open what is there.
+func existing(paths []string) ([]string, error) {
 	slices.Sort(paths)
 	var sockets []string
 	for _, path := range slices.Compact(paths) {
-		real, err := realpath.Resolve(path)
-		if err != nil {
+		real, err := realpath.Reach(path)
+		switch {
+		case err == nil:
+		case realpath.LeadsNowhere(err) || errors.Is(err, fs.ErrPermission):
 			continue
+		default:
+			return nil, err
 		}
 		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeSocket != 0 {
 			sockets = append(sockets, real)
 		}
 	}
 	slices.Sort(sockets)
-	return slices.Compact(sockets)
+	return slices.Compact(sockets), nil
 }
