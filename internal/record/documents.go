@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -97,6 +98,9 @@ func (d *Dir) Stopping() (reason string, ok bool) {
 	return string(data), true
 }
 
+// hollowWait bounds the wait for others that replace a hollow status.
+const hollowWait = 2 * time.Second
+
 // replaceHollowStatus replaces what a power cut left of a status. The lock on
 // the hollow file itself makes one of several winners the first: the others
 // find, once they have it, that another file has its name. The lock of the
@@ -107,8 +111,10 @@ func (d *Dir) replaceHollowStatus(data []byte) (won bool, err error) {
 		return false, err
 	}
 	defer old.Close()
-	for {
-		if err = unix.Flock(int(old.Fd()), unix.LOCK_EX); err != unix.EINTR {
+	// Who can read the file can hold its lock: it is not waited for without end.
+	for end := time.Now().Add(hollowWait); ; time.Sleep(5 * time.Millisecond) {
+		err = unix.Flock(int(old.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != unix.EINTR && err != unix.EWOULDBLOCK || time.Now().After(end) {
 			break
 		}
 	}
