@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
