@@ -50,6 +50,7 @@ type Composition struct {
 	host          *plugin.Host
 	shellSettings atomic.Pointer[ShellConfig]
 	confines      bool
+	lastGood      sync.Map                              // the last values of settings that resolved, by namespace
 	data          map[string]map[string]any             // what rows say as data; mu guards it
 	ended         atomic.Pointer[map[plugin.AnyKey]any] // set when Close begins
 
@@ -109,15 +110,12 @@ func (c *Composition) Rows() []Row {
 // Reload gives the row of that id a new configuration, or ends it when it is
 // disabled: what needs it ends first and comes back, every other row goes on.
 // Commands that run belong to the row "subprocess" and end with that, and jobs that
-// no session host keeps also with the row "jobs", which needs "settings-file". A
-// section of the settings that is refused is mended first: nothing ends. After any
-// other error the row has ended; it can be reloaded as it was.
+// no session host keeps also with the row "jobs", which needs "settings-file". A row
+// goes on with its last good settings when its section is refused. After an error
+// the row has ended; it can be reloaded as it was.
 func (c *Composition) Reload(ctx context.Context, row Row) error {
 	config, err := configure(row)
 	if err != nil {
-		return err
-	}
-	if err := c.settled(); err != nil {
 		return err
 	}
 	said, _ := row.Config.(map[string]any)
@@ -134,21 +132,6 @@ func (c *Composition) Reload(ctx context.Context, row Row) error {
 	defer c.mu.Unlock()
 	if i := slices.IndexFunc(c.rows, func(other Row) bool { return other.ID == row.ID }); i >= 0 {
 		c.rows[i] = row
-	}
-	return nil
-}
-
-// settled refuses a change while a section of the settings is refused: a row that
-// came back would not find the last good value.
-func (c *Composition) settled() error {
-	service := c.Settings()
-	if service == nil {
-		return nil
-	}
-	for _, d := range service.DescribeForWire() {
-		if len(d.Problems) > 0 {
-			return fault.New(fault.SettingsInvalid, "the settings of %s are refused at %s: mend them before a row is reloaded", d.NS, d.Problems[0].Path)
-		}
 	}
 	return nil
 }

@@ -334,30 +334,49 @@ func TestPruneKnowsPatchedRows(t *testing.T) {
 	}
 }
 
-func TestAReloadIsRefusedWhileASectionIs(t *testing.T) {
+func TestAReloadOverARefusedSectionKeepsTheLastGoodValue(t *testing.T) {
 	t.Parallel()
 	in := surroundings(t)
 	if err := in.Home.Ensure(); err != nil {
 		t.Fatal(err)
 	}
-	c := build(t, compose.Default(), in)
 	path := filepath.Join(in.Home.Root(), "settings.yaml")
-	if err := os.WriteFile(path, []byte("shell:\n  timeoutMs: -1\n"), 0o600); err != nil {
-		t.Fatal(err)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		err := c.Reload(t.Context(), row(t, "shell"))
-		if err != nil {
-			if fault.CodeOf(err) != fault.SettingsInvalid || !strings.Contains(err.Error(), "$.timeoutMs") {
-				t.Errorf("the refusal is %v", err)
+	write("sandbox: {mode: read-only}\nshell: {timeoutMs: 3000}\n")
+	c := build(t, compose.Default(), in)
+	await := func(what string, condition func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(2 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("waited in vain until %s", what)
 			}
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the broken section was never seen")
 		}
 	}
-	if spec, err := c.Shell().Resolve(shell.Request{Command: "true"}); err != nil || spec.Timeout != 2*time.Minute {
-		t.Errorf("the last good value is gone: %v, %v", spec.Timeout, err)
+	timeout := func() time.Duration {
+		spec, err := c.Shell().Resolve(shell.Request{Command: "true"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return spec.Timeout
 	}
+	write("sandbox: {mode: everything}\nshell: {timeoutMs: -1}\n")
+	await("both sections are refused", func() bool { return c.Settings().Refused("shell") && c.Settings().Refused("sandbox") })
+	for _, id := range []string{"shell", "sandbox-policy", "jobs"} {
+		if err := c.Reload(t.Context(), row(t, id)); err != nil {
+			t.Fatalf("reloading %s: %v", id, err)
+		}
+		if got, mode := timeout(), c.Policies().Default().Mode; got != 3*time.Second || mode != sandbox.ReadOnly {
+			t.Errorf("after a reload of %s: %v, %s", id, got, mode)
+		}
+	}
+	// Mended to what the rows would be without settings.
+	write("sandbox: {mode: workspace-write}\nshell: {timeoutMs: 120000}\n")
+	await("the mended settings apply", func() bool {
+		return timeout() == 2*time.Minute && c.Policies().Default().Mode == sandbox.WorkspaceWrite
+	})
 }

@@ -131,6 +131,7 @@ func (s settingsOf[T]) register(service *settings.Service, config T, stated map[
 
 // configured is what a row is configured with, as the settings have it.
 type configured[T any] struct {
+	of      *Composition
 	ns      settings.Namespace
 	row     T
 	service *settings.Service // nil in a composition without settings
@@ -140,8 +141,11 @@ type configured[T any] struct {
 // follow makes a row the owner of its namespace for as long as it is active.
 // Without settings the configuration is the row's alone, and so it is for one call
 // when the document says nothing: a schema would cost more than the call.
+//
+// A section that is refused keeps a harness from starting, and not a row of a
+// running one from coming back: that goes on with its last good value.
 func follow[T any](c *Composition, a *plugin.Activation, s settingsOf[T]) (*configured[T], error) {
-	own := &configured[T]{ns: s.ns, row: a.Config.(T)}
+	own := &configured[T]{of: c, ns: s.ns, row: a.Config.(T)}
 	service, ok := plugin.Lookup(a, settingsKey)
 	if !ok || c.in.OneShot && !service.Stored(s.ns) {
 		return own, nil
@@ -151,7 +155,8 @@ func follow[T any](c *Composition, a *plugin.Activation, s settingsOf[T]) (*conf
 			return nil, err // the row's fault, and not the document's
 		}
 	}
-	scope, err := s.register(service, own.row, c.stated(a.Row), false)
+	_, again := c.lastGood.Load(s.ns)
+	scope, err := s.register(service, own.row, c.stated(a.Row), again)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +169,14 @@ func (c *configured[T]) get() T {
 	if c.scope == nil {
 		return c.row
 	}
-	return c.scope.Get()
+	if c.service.Refused(c.ns) {
+		if last, ok := c.of.lastGood.Load(c.ns); ok {
+			return last.(T)
+		}
+	}
+	value := c.scope.Get()
+	c.of.lastGood.Store(c.ns, value)
+	return value
 }
 
 // live has apply called with the configuration now and after every change, while
@@ -181,9 +193,11 @@ func (c *configured[T]) live(a *plugin.Activation, apply func(T) error) error {
 		if ended {
 			return nil
 		}
-		return apply(c.scope.Get())
+		return apply(c.get())
 	}
-	remove := c.service.OnUpdated(func(_ context.Context, u settings.Updated) error {
+	// A section that is mended may hold what was in force before it was registered
+	// again: that changes the document, and not the value.
+	remove := c.service.OnDocumentUpdated(func(_ context.Context, u settings.DocumentUpdated) error {
 		if u.NS != c.ns {
 			return nil
 		}

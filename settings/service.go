@@ -116,6 +116,15 @@ func (s *Service) Stored(ns Namespace) bool {
 	return section.Data != nil || section.Problem != nil
 }
 
+// Refused reports whether the stored section of a registered namespace is not in
+// force, because it does not resolve.
+func (s *Service) Refused(ns Namespace) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.registered[ns]
+	return r != nil && len(r.state.refused) > 0
+}
+
 // Close refuses new writes, registrations and calls of watchers, lets the write
 // that is being stored land, and closes the provider; it waits until every event
 // has been delivered and every call that had started has returned. Writes that
