@@ -248,7 +248,7 @@ func (s *memoryStore) replace(edited map[string]any) {
 	for key, value := range edited {
 		was := s.sections[key]
 		tree, err := jsontree.From(value)
-		section := Section{Data: tree, Revision: was.Revision, Problem: err}
+		section := Section{Data: tree, Revision: was.Revision, Problem: err, Null: tree == nil && err == nil}
 		if !jsontree.Equal(tree, was.Data) || (err == nil) != (was.Problem == nil) {
 			section.Revision++
 		}

@@ -83,6 +83,10 @@ type Section struct {
 	// when the section is absent, null, or no JSON data.
 	Data any
 
+	// Null says that the section stands there and is null, which counts as absent:
+	// all its keys commented out, for instance.
+	Null bool
+
 	// Revision counts the changes of the section's data, whoever made them, and
 	// only grows: it is the same in every process and after a restart as long as
 	// the section is the same.

@@ -239,6 +239,9 @@ func (r *registration) resolve(section Section) (*state, error) {
 		section: section, value: resolved.Value, origin: resolved.Origin,
 		unknown: resolved.Unknown, ignored: resolved.Ignored,
 	}
+	if section.Null {
+		next.ignored = append(next.ignored, schema.Problem{Path: "$", Keyword: "type", Message: "is null and counts as absent"})
+	}
 	var err error
 	if next.typed, err = r.owner.decode(next.value); err != nil {
 		return nil, r.invalid("$", "type", "must fit in the type of its owner: "+err.Error())

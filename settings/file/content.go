@@ -57,7 +57,8 @@ func (c *content) number(l ledger) {
 	c.entries = l.Sections
 	c.sections = make(map[string]settings.Section, len(l.Sections))
 	for key, e := range l.Sections {
-		c.sections[key] = settings.Section{Data: c.tree[key], Revision: e.Revision, Problem: c.doc.Problem(key)}
+		data, there := c.tree[key]
+		c.sections[key] = settings.Section{Data: data, Revision: e.Revision, Problem: c.doc.Problem(key), Null: there && data == nil}
 	}
 }
 

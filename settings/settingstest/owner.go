@@ -10,6 +10,7 @@ import (
 )
 
 var registrationTests = []conformance{
+	{"a null section counts as absent, and is named", nullSection},
 	{"a namespace has one owner at a time", func(b *bench) {
 		service := b.service()
 		first := looks(b, service, "look")
@@ -304,4 +305,20 @@ var ownerTests = []conformance{
 			b.Errorf("registering late: %v", err)
 		}
 	}},
+}
+
+// nullSection: a section that is null is absent, and somebody says so.
+func nullSection(b *bench) {
+	if b.External == nil || b.Reopen == nil {
+		b.Skip("the document cannot be edited from outside")
+	}
+	b.External(b.T, map[string]any{"look": nil})
+	service := b.open(b.Reopen(b.T))
+	scope := register(b, service, "look", settings.RegisterOptions[look]{})
+	if scope.Get().Size != register(b, service, "other", settings.RegisterOptions[look]{}).Get().Size {
+		b.Errorf("a null section gives %+v", scope.Get())
+	}
+	if d := service.Describe()[0]; len(d.Ignored) != 1 || d.Ignored[0].Path != "$" || len(d.Problems) != 0 {
+		b.Errorf("nobody says that the section is null: %+v", d)
+	}
 }
