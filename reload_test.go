@@ -169,3 +169,76 @@ func TestSettingsThatACommandCouldChangeAreRefused(t *testing.T) {
 		h.Close(context.Background())
 	}
 }
+
+// Links of directories lead to the settings as links of files do, and so does one
+// that a home is reached by; and where they lead can change while a harness runs.
+func TestWhatLeadsToTheSettingsIsGuarded(t *testing.T) {
+	make := func(t *testing.T) (home, workspace, safe string) {
+		home, workspace, safe = filepath.Join(physical(t), "home"), physical(t), physical(t)
+		for _, dir := range []string{workspace, safe} {
+			if err := os.Chmod(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Mkdir(home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(safe, "c.yaml"), []byte("sandbox: {mode: workspace-write}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return home, workspace, safe
+	}
+	link := func(t *testing.T, to, at string) {
+		t.Helper()
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(t *testing.T, o hardshell.Options) {
+		t.Helper()
+		h, err := hardshell.Open(t.Context(), o)
+		if err == nil {
+			h.Close(context.Background())
+		}
+		if hardshell.CodeOf(err) != hardshell.ErrInvalidArgument || !strings.Contains(err.Error(), "a command could change the settings") {
+			t.Errorf("it gives %v", err)
+		}
+	}
+	t.Run("a directory link in the workspace", func(t *testing.T) {
+		home, workspace, safe := make(t)
+		link(t, safe, filepath.Join(workspace, "ld"))
+		link(t, filepath.Join(workspace, "ld", "c.yaml"), filepath.Join(home, "settings.yaml"))
+		refused(t, hardshell.Options{Home: home, Workspace: workspace})
+	})
+	t.Run("a cache of commands in the home", func(t *testing.T) {
+		home, workspace, _ := make(t)
+		if err := os.MkdirAll(filepath.Join(home, "cache", "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		link(t, filepath.Join(home, "cache", "x", "c.yaml"), filepath.Join(home, "settings.yaml"))
+		refused(t, hardshell.Options{Home: home, Workspace: workspace})
+	})
+	t.Run("a home behind a link in the workspace", func(t *testing.T) {
+		home, workspace, _ := make(t)
+		link(t, home, filepath.Join(workspace, "hl"))
+		refused(t, hardshell.Options{Home: filepath.Join(workspace, "hl"), Workspace: workspace})
+	})
+	t.Run("a home in the workspace", func(t *testing.T) {
+		_, workspace, _ := make(t)
+		open(t, hardshell.Options{Home: filepath.Join(workspace, "home"), Workspace: workspace})
+	})
+	t.Run("a link that is led elsewhere", func(t *testing.T) {
+		home, workspace, _ := make(t)
+		h := open(t, hardshell.Options{Home: home, Workspace: workspace})
+		if mode := h.Policy().Mode; mode != sandbox.WorkspaceWrite {
+			t.Fatalf("the mode is %s", mode)
+		}
+		if err := os.WriteFile(filepath.Join(workspace, "s.yaml"), []byte("sandbox: {mode: danger-full-access}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		link(t, filepath.Join(workspace, "s.yaml"), filepath.Join(home, "settings.yaml"))
+		if mode := h.Policy().Mode; mode != sandbox.ReadOnly {
+			t.Errorf("settings in the workspace give %s", mode)
+		}
+	})
+}

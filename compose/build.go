@@ -36,7 +36,7 @@ type Surroundings struct {
 	// Log is told what a person debugging wants to know.
 	Log *slog.Logger
 
-	decides []string // paths outside of the home that decide the settings
+	document string // the settings document, as it is configured
 }
 
 // Composition is the parts that the rows were made into. What a row provides is
@@ -64,7 +64,7 @@ func Build(ctx context.Context, rows []Row, in Surroundings) (*Composition, erro
 	if in.Log == nil {
 		in.Log = slog.New(slog.DiscardHandler)
 	}
-	in.decides = deciding(in, rows)
+	in.document = documentOf(in, rows)
 	c := &Composition{Tools: &tool.Registry{}, in: in, data: statedBy(rows)}
 	c.Pipeline = tool.NewPipeline(c.Tools, tool.Options{Log: in.Log})
 	configured := make([]Row, len(rows))

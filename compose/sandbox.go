@@ -6,11 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
-	"hardshell/internal/fault"
-	"hardshell/internal/realpath"
 	"hardshell/plugin"
 	"hardshell/sandbox"
 	"hardshell/sandbox/native"
@@ -100,24 +97,10 @@ func (c SandboxPolicyConfig) service(in Surroundings) (*policy.Service, error) {
 	return service, in.guarded(service.Default())
 }
 
-// guarded refuses a policy under which a command could change what decides the
-// policy of the next: the settings document, and links that lead to it, outside of
-// the home, which no command sees.
-func (in Surroundings) guarded(p sandbox.Policy) error {
-	for _, root := range append(slices.Clone(p.WritableRoots), p.WorkspaceRoot) {
-		root = realpath.Canonical(root)
-		for _, path := range in.decides {
-			if path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/") {
-				return fault.New(fault.InvalidArgument, "a command could change the settings: they stand in %s, below a directory that commands may write to; move them, or choose another workspace", path)
-			}
-		}
-	}
-	return nil
-}
-
 // livePolicies says what confines the commands of one session, as the settings
 // stand.
 type livePolicies struct {
+	in      Surroundings
 	service atomic.Pointer[policy.Service]
 	session policy.Session
 }
@@ -135,12 +118,16 @@ func (p *livePolicies) Default() sandbox.Policy {
 	// the other roots what they were when the policy was.
 	resolved.WorkspaceRoot, resolved.Physical = p.session.Workspace, true
 	resolved.UserHome, _ = os.UserHomeDir() // the provider may be another process
+	if p.in.guarded(resolved) != nil {
+		// The settings were led to where commands write: they grant nothing.
+		resolved.Mode = sandbox.ReadOnly
+	}
 	return resolved
 }
 
 // applySandboxPolicy has what the row and the settings say confine commands.
 func (c *Composition) applySandboxPolicy(_ context.Context, a *plugin.Activation) error {
-	p := &livePolicies{session: policy.Session{ID: c.in.SessionID, Workspace: c.in.Workspace}}
+	p := &livePolicies{in: c.in, session: policy.Session{ID: c.in.SessionID, Workspace: c.in.Workspace}}
 	config, err := follow(c, a, policySettings(c.in))
 	if err != nil {
 		return err

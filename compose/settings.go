@@ -5,13 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"hardshell/internal/realpath"
 	"hardshell/internal/state"
 	"hardshell/plugin"
 	"hardshell/settings"
@@ -340,19 +338,17 @@ func (config ShellConfig) check() error {
 	return err
 }
 
-// deciding returns the paths outside of the home that decide what the settings are:
-// the document and the links that lead to it.
-func deciding(in Surroundings, rows []Row) []string {
+// documentOf is the path of the settings document of rows, as it is configured.
+func documentOf(in Surroundings, rows []Row) string {
 	configured, err := configureAll(rows)
 	if err != nil {
-		return nil // Build says so
+		return "" // Build says so
 	}
 	provider, err := settingsFileOf(configured).provider(in, false)
 	if err != nil {
-		return nil
+		return ""
 	}
-	home := realpath.Canonical(in.Home.Root()) + "/"
-	return slices.DeleteFunc(provider.Decides(), func(path string) bool { return strings.HasPrefix(path, home) })
+	return provider.Path()
 }
 
 // Decided reports whether a home has files that decide how commands are confined.

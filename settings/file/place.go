@@ -120,10 +120,3 @@ func unreadable(path string, err error) error {
 	}
 	return fault.New(fault.DocumentInvalid, "the settings file %s cannot be read: %w", path, err)
 }
-
-// Decides returns the paths that decide what the document is: each link, then the
-// file, absolute and without other links. They can change at any time.
-func (p *Provider) Decides() []string {
-	at, _ := locate(p.path)
-	return at.hops
-}
