@@ -151,11 +151,16 @@ func onHost(t *testing.T, h host, uid int) outcome {
 		t.Cleanup(func() { os.RemoveAll(work) })
 	}
 	binary := filepath.Join(work, "test")
-	data, err := os.ReadFile("/proc/self/exe")
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(binary, data, 0o755); err != nil {
+	// Another process writes it: a child that is being forked here would hold a
+	// descriptor of ours, and execve(2) refuses what is open for writing (ETXTBSY).
+	if out, err := exec.Command("cp", self, binary).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Chmod(binary, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{work, filepath.Join(work, "ws")} {
